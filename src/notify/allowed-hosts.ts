@@ -3,6 +3,7 @@
 /** The hosts of public chats and services. Nothing inside a cluster has these names. */
 const publicHosts = [
   'hooks.slack.com',
+  'slack.com',
   'discord.com',
   'discordapp.com',
   'chat.googleapis.com',
@@ -15,6 +16,7 @@ const publicHosts = [
   'api.eu.opsgenie.com',
   'api.atlassian.com',
   'api.telegram.org',
+  'api.incident.io',
 ];
 
 /** The ports that a URL may omit. */

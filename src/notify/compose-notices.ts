@@ -13,6 +13,7 @@ import { exchange } from './send-notice.ts';
 import type { JoinedWing, WorkMeans } from '../service/compose/work-wing.ts';
 import type { KubeClient } from '../service/kube/client.ts';
 import { createHeldNotices } from '../service/queue/held-notices.ts';
+import { createNoticeThreads } from '../service/queue/notice-threads.ts';
 import type { NoticeJob, SummaryJob } from '../service/queue/jobs.ts';
 import type { WorkQueues } from '../service/queue/producer.ts';
 import { readNoticeJob } from '../service/queue/read-job.ts';
@@ -102,6 +103,7 @@ export function composeNotices(foundation: Foundation, client: KubeClient, means
     mail: sendMail,
     readOrigins: createNoticeOrigins(means.registry, cache.findPolicy, means.sourceOf),
     held: createHeldNotices(queue.redis, queue.prefix),
+    threads: createNoticeThreads(queue.redis, queue.prefix),
     addSummary: queues.addSummaryJob,
     dashboardUrl: settings.config.dashboard.publicUrl,
     cluster: settings.config.cluster.name,

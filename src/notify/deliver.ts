@@ -9,7 +9,8 @@ import { reportStatus } from './commit-status.ts';
 import type { ForgeRequest } from './forge-report.ts';
 import { forges } from './forges/index.ts';
 import { reportDeployment } from './github-deployment.ts';
-import type { Content, SignLink, TargetRequest } from './message.ts';
+import type { Content, NotificationTarget, SignLink, TargetRequest } from './message.ts';
+import { sendInThread, type ThreadMeans } from './send-in-thread.ts';
 import type { MailOptions } from './send-mail.ts';
 import type { Exchanged, SendResult } from './send-notice.ts';
 import { targets } from './targets/index.ts';
@@ -33,13 +34,15 @@ export interface DeliveryMeans {
   /** The name of the cluster, with which messages begin. */
   readonly cluster?: string | undefined;
   readonly signLink?: SignLink | undefined;
+  /** The thread of the message, for targets with threads. */
+  readonly thread?: ThreadMeans | undefined;
   readonly now: () => number;
   readonly signal: AbortSignal;
 }
 
 const schemes = { http: { safe: 'https:', unsafe: 'http:' }, smtp: { safe: 'smtps:', unsafe: 'smtp:' } } as const;
 
-/** Builds the request for the target, and sends it once. Never rejects. */
+/** Builds the request for the target, and sends it once. Rejects only if a message in a thread was sent and cannot be remembered. */
 export async function deliver(target: ConfiguredTarget, content: Content, means: DeliveryMeans): Promise<SendResult> {
   const { id, exchange, mail, dashboardUrl, cluster, signLink, now, signal } = means;
   const { kind } = target;
@@ -62,28 +65,48 @@ export async function deliver(target: ConfiguredTarget, content: Content, means:
     const reporting = { ...forge, api: url, token: read.secret, dashboardUrl, exchange: send };
     return kind === 'githubDeployment' ? reportDeployment(content, reporting) : reportStatus(content, forges[kind], reporting);
   }
-  const { build, skips } = targets[kind];
+  const type = targets[kind];
+  const { build, skips } = type;
   const skipped = skips?.(content);
   if (skipped !== undefined) return { kind: 'sent', message: `nothing to report: ${skipped}` };
+  const channel = type.channel === undefined ? undefined : (url.searchParams.get('channel') ?? '');
+  if (type.channel?.test(channel ?? '') === false)
+    return { kind: 'failed', message: 'its URL names no channel', action: 'put ?channel= and the id of the channel behind the URL' };
   const request = await buildWithTemplate(target, content, now(), (shown, rendered) =>
-    build(shown, { id, secret: read.secret, now: new Date(now()), dashboardUrl, cluster, signLink, rendered }),
+    build(shown, { id, secret: read.secret, now: new Date(now()), channel, dashboardUrl, cluster, signLink, rendered }),
   );
   if ('problem' in request) return { kind: 'failed', message: request.problem, action: 'correct the template of the target' };
-  if (via === 'http') return post(url, request, (to, sent) => exchange(to, sent, { signal }));
+  if (via === 'http') {
+    const send = (one: TargetRequest) => post(url, one, type, (to, sent) => exchange(to, sent, { signal, wantsJson: isAnswerRead(type) }));
+    const { thread } = means;
+    return thread === undefined || type.threads === undefined
+      ? (await send(request)).result
+      : sendInThread(request, { ...thread, threads: type.threads, send });
+  }
   const { email, insecure } = target;
   if (email === undefined) return { kind: 'failed', message: 'it has no addresses', action: 'set email.from and email.to' };
   return mail(url, request, { ...email, id, insecure, signal });
 }
 
+/** Whether the body of a response is of interest. */
+function isAnswerRead({ threads, readFailure }: NotificationTarget): boolean {
+  return threads !== undefined || readFailure !== undefined;
+}
+
 async function post(
   url: URL,
   { method = 'POST', headers, body, path = '', query = {} }: TargetRequest,
+  { channel, readFailure }: NotificationTarget,
   exchange: (to: URL, request: ForgeRequest) => Promise<Exchanged>,
-): Promise<SendResult> {
+): Promise<Exchanged> {
   const to = new URL(url);
+  // It is in the body.
+  if (channel !== undefined) to.searchParams.delete('channel');
   if (path !== '') to.pathname = `${to.pathname.replace(/\/+$/, '')}${path}`;
   for (const [name, value] of Object.entries(query)) to.searchParams.set(name, value);
-  return (await exchange(to, { method, headers, body })).result;
+  const exchanged = await exchange(to, { method, headers, body });
+  const failure = exchanged.result.kind === 'sent' ? readFailure?.(exchanged.json) : undefined;
+  return failure === undefined ? exchanged : { ...exchanged, result: failure };
 }
 
 async function readSecrets({

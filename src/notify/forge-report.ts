@@ -18,7 +18,7 @@ export interface ForgeMeans extends ForgeSettings {
 }
 
 export interface ForgeRequest {
-  readonly method: 'GET' | 'POST' | 'PUT';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
 }

@@ -6,6 +6,7 @@ import { documentation, isReason, pageOf } from '../core/model/reasons.ts';
 import type { ForgeType, TargetType } from '../core/model/notification-target.ts';
 import { factOf, oneLine, type Fact } from './fact.ts';
 import { titleOf } from './notice-title.ts';
+import type { SendResult } from './send-notice.ts';
 import type { RenderedMessage } from './render-template.ts';
 import { severityOf, type Severity } from '../core/model/severity.ts';
 import { looks } from './looks.ts';
@@ -42,7 +43,7 @@ export interface TargetRequest {
   /** The body of a mail in HTML, besides the plain text in `body`. */
   readonly html?: string;
   /** The method; POST by default. */
-  readonly method?: 'POST' | 'PUT';
+  readonly method?: 'POST' | 'PUT' | 'PATCH';
   /** A path below that of the address of the target, such as `/ID/close`, and a query. */
   readonly path?: string;
   readonly query?: Readonly<Record<string, string>>;
@@ -55,6 +56,8 @@ export interface Delivery {
   /** The key with which requests are signed; empty for chats. */
   readonly secret: string;
   readonly now: Date;
+  /** The channel in the query of the target's address, for types that post to one. */
+  readonly channel?: string | undefined;
   /** The address of the dashboard for links; absent if there is none. */
   readonly dashboardUrl?: string | undefined;
   /** The name of the cluster for people, with which the title begins; absent if it has none. */
@@ -75,6 +78,20 @@ export type Content =
 /** The types of targets that receive messages. */
 export type MessageType = Exclude<TargetType, ForgeType>;
 
+/** How the messages of a type are changed and answered. */
+export interface Threads {
+  /** Reads the id of a posted message from the response. */
+  readonly idOf: (json: unknown) => string | undefined;
+  /** The form of an id. It becomes part of an address, and whoever can write to Redis could have changed it. */
+  readonly id: RegExp;
+  /** Makes of the request that posts a message the one that changes an earlier message to it. */
+  readonly change: (request: TargetRequest, id: string) => TargetRequest;
+  /** Makes of it the request that posts the message below an earlier one; absent for types without answers. `calls`: all readers of the channel should see it. */
+  readonly answer?: (request: TargetRequest, id: string, calls: boolean) => TargetRequest;
+  /** Whether all readers of the channel see an answer that calls them. Otherwise, what calls them is posted as a new message. */
+  readonly answerCalls?: boolean;
+}
+
 /** A type of target that receives messages. Each has its own file. */
 export interface NotificationTarget {
   /** The name of the type in the configuration, which is also the file name. */
@@ -83,6 +100,12 @@ export interface NotificationTarget {
   readonly via: 'http' | 'smtp';
   /** Why nothing is sent for a content; undefined if it is sent. Absent for types that get everything. */
   readonly skips?: (content: Content) => string | undefined;
+  /** The form of the `channel` in the query of its address; absent for types without channels. */
+  readonly channel?: RegExp;
+  /** How its messages are changed and answered; absent for types that cannot do that. */
+  readonly threads?: Threads;
+  /** The failure that the body of a successful response describes. */
+  readonly readFailure?: (json: unknown) => SendResult | undefined;
   /** Builds the request with the message. */
   build(content: Content, delivery: Delivery): TargetRequest;
 }

@@ -3,14 +3,18 @@ import { describeError, WaitError } from '../core/model/errors.ts';
 import type { Origins } from '../core/model/image-origin.ts';
 import { formatSubject, type GivenUpNotice, type Notice } from '../core/model/notice.ts';
 import { cut } from '../core/model/text.ts';
+import { startDeadline } from '../core/async/deadline.ts';
 import type { HeldNotices } from '../service/queue/held-notices.ts';
 import type { NoticeJob, SummaryJob } from '../service/queue/jobs.ts';
+import { takenMs, type NoticeThreads } from '../service/queue/notice-threads.ts';
 import type { JobContext } from '../service/queue/worker.ts';
 import type { Logger } from '../service/telemetry/logger.ts';
 import { deliver, type Exchange, type Mail } from './deliver.ts';
 import type { ConfiguredTarget } from '../core/model/configured-target.ts';
 import type { Content, SignLink } from './message.ts';
+import type { ThreadMeans } from './send-in-thread.ts';
 import { describeResult, type SendResult } from './send-notice.ts';
+import { hasThreads, isLater, needsThread, threadOf, untilEnd } from './thread.ts';
 
 export interface NoticePorts {
   /** Finds a target of the current configuration by its name. */
@@ -24,6 +28,7 @@ export interface NoticePorts {
   /** Called after every try, for targets with a status. */
   readonly onResult: (target: string, result: SendResult) => void;
   readonly held: HeldNotices;
+  readonly threads: NoticeThreads;
   /** Stores the job of a summary, once for each group. */
   readonly addSummary: (job: SummaryJob, delayMs: number) => Promise<void>;
   /** The address of the dashboard for links. */
@@ -56,6 +61,12 @@ function parcelOf(notice: Notice): Parcel {
 }
 
 const maxAnswer = 300;
+/** How long the report of a failure waits for that of its rollback, if only one of them is sent. */
+const rollbackWithinMs = 30_000;
+/** How long a notice waits while another one of its thread is sent. */
+const turnMs = 1_000;
+/** The time for all requests about one notice, so that they are over before another worker takes the thread. */
+const threadMs = takenMs - 10_000;
 
 /** The result of a notice, which is the label of `image_watcher_notices_total`. */
 export type NoticeResult = 'stored' | 'unconfirmed' | 'sent' | 'held' | 'failed' | 'abandoned';
@@ -108,9 +119,14 @@ export function createNoticeProcessor(ports: NoticePorts): (job: NoticeJob | Sum
     }
   };
   /** Throws to be retried. Returns when the content was accepted, or given up. */
-  const send = async (target: ConfiguredTarget, content: Content, parcel: Parcel, { jobId: id, isLastTry, signal }: JobContext) => {
+  const send = async (
+    target: ConfiguredTarget,
+    content: Content,
+    parcel: Parcel,
+    { jobId: id, isLastTry, signal, thread }: JobContext & { readonly thread?: ThreadMeans | undefined },
+  ) => {
     const { name } = target;
-    const result = await deliver(target, content, { ...ports, id, signal });
+    const result = await deliver(target, content, { ...ports, id, signal, thread });
     ports.onResult(name, result);
     const { kind, about } = parcel;
     const count = (result: NoticeResult) => ports.count({ kind, target: name, result });
@@ -125,14 +141,42 @@ export function createNoticeProcessor(ports: NoticePorts): (job: NoticeJob | Sum
     throw new WaitError('Retrying', result.until, why);
   };
 
-  const sendNotice = async ({ notice, target: name }: NoticeJob, target: ConfiguredTarget, context: JobContext) => {
+  const sendNotice = async (job: NoticeJob, target: ConfiguredTarget, context: JobContext) => {
+    const { notice, target: name } = job;
     if (!isFor(target, notice)) return;
+    const end = untilEnd(target, notice);
+    if (end === 'drop') return;
     awaitPause(name, context.isLastTry);
+    const id = threadOf(notice);
+    if (id === undefined || !needsThread(target, notice)) return sendOrHold(job, target, context);
+    const thread = await ports.threads.take(name, id);
+    if (thread === undefined) throw new WaitError('Retrying', new Date(now() + turnMs), 'another message of the thread is being sent');
+    try {
+      const { last, remember } = thread;
+      const event = { kind: notice.kind, at: notice.at, receivedAt: job.receivedAt };
+      if (hasThreads(target)) return await sendOrHold(job, target, context, { event, last, remember });
+      if (end === 'wait') {
+        if (last !== undefined && isLater(last, event)) return;
+        const due = Date.parse(job.receivedAt) + rollbackWithinMs;
+        if (now() < due && !context.isLastTry) throw new WaitError('Retrying', new Date(due), 'a rollback may be reported with it');
+      }
+      await sendOrHold(job, target, context);
+      await remember(event);
+    } finally {
+      await thread.release();
+    }
+  };
+  const sendOrHold = async ({ notice, target: name }: NoticeJob, target: ConfiguredTarget, context: JobContext, thread?: ThreadMeans) => {
     const { perMinute } = target;
     const wait = perMinute === undefined ? undefined : await held.hold(name, perMinute, context.jobId, notice);
     if (wait === undefined) {
-      const origins = await ports.readOrigins(notice, context.signal);
-      return send(target, { type: 'notice', notice, origins }, parcelOf(notice), context);
+      const { signal, end } = startDeadline(threadMs, context.signal);
+      try {
+        const origins = await ports.readOrigins(notice, signal);
+        return await send(target, { type: 'notice', notice, origins }, parcelOf(notice), { ...context, signal, thread });
+      } finally {
+        end();
+      }
     }
     // A process that dies here holds the notice again, under the same id.
     const { group, afterMs } = wait;

@@ -38,6 +38,8 @@ const minSecretPart = 8;
 /** The response of an API. `json` is its body, if that is JSON and not too long. */
 export interface Exchanged {
   readonly result: SendResult;
+  /** The status; absent without a response. */
+  readonly status?: number;
   readonly json?: unknown;
 }
 
@@ -47,7 +49,11 @@ export interface Exchanged {
  */
 export async function exchange(
   url: URL,
-  request: { readonly method: 'GET' | 'POST' | 'PUT'; readonly headers: Readonly<Record<string, string>>; readonly body?: string },
+  request: {
+    readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH';
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body?: string;
+  },
   options: SendOptions & { readonly wantsJson?: boolean },
 ): Promise<Exchanged> {
   const { fetch, now, timeoutMs = 15_000, wantsJson = false } = options;
@@ -55,11 +61,12 @@ export async function exchange(
   const deadline = startDeadline(timeoutMs, options.signal);
   try {
     const answer = await fetch(url, { ...request, redirect: 'manual', signal: deadline.signal });
-    if (!answer.ok) return { result: await readFailure(answer, what, url, now()) };
-    const result = { kind: 'sent', message: `${what} was answered ${answer.status}` } as const;
-    if (wantsJson) return { result, json: parseJson(await readText(answer, maxJson)) };
+    const { status } = answer;
+    if (!answer.ok) return { status, result: await readFailure(answer, what, url, now()) };
+    const result = { kind: 'sent', message: `${what} was answered ${status}` } as const;
+    if (wantsJson) return { status, result, json: parseJson(await readText(answer, maxJson)) };
     await answer.body?.cancel();
-    return { result };
+    return { status, result };
   } catch (error) {
     const cause = error instanceof TypeError && error.cause !== undefined ? error.cause : error;
     const known = explainConnection(cause);

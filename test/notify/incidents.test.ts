@@ -1,4 +1,4 @@
-/** Incidents of PagerDuty and Opsgenie: who is called, what ends the call, and at which address. */
+/** Incidents of PagerDuty, Opsgenie and incident.io: who is called, what ends the call, and at which address. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { noticeKinds, type Notice, type NoticeKind } from '../../src/core/model/notice.ts';
@@ -25,7 +25,7 @@ interface Sent {
 
 /** The requests that these contents become. */
 async function send(
-  kind: 'pagerduty' | 'opsgenie',
+  kind: 'pagerduty' | 'opsgenie' | 'incidentIo',
   contents: readonly Content[],
   { url = publicUrls[kind] ?? '', cluster = 'prod-eu' } = {},
 ) {
@@ -125,6 +125,25 @@ describe('an incident', () => {
       assert.equal(closed?.url, `${below}/${alias}/close?identifierType=alias`);
       assert.deepEqual(closed.json, { source: 'prod-eu', note: '[prod-eu] shop/web 1.4.2 rolled out (1 workload)' });
     });
+
+  it('of incident.io is an event at the address of its source, and is resolved by its key', async () => {
+    const url = 'https://api.incident.io/v2/alert_events/http/01ABC';
+    const { sent } = await send('incidentIo', [noticeOf('RolloutFailed'), noticeOf('RolledBack')], { url });
+    const [opened, resolved] = sent;
+    assert.deepEqual([opened?.url, opened?.method, opened?.headers['authorization']], [url, 'POST', 'Bearer the-key']);
+    const { deduplication_key: key, ...event } = opened?.json ?? {};
+    assert.deepEqual(event, {
+      title: '[prod-eu] shop/web 1.4.2 failed: CrashLoop (1 workload)',
+      status: 'firing',
+      description: ['Image: 1.4.2', 'Workloads: Deployment shop/web', 'Reason: CrashLoop'].join('\n'),
+      source_url: 'https://images.example.com/policies/shop/web',
+      metadata: { severity: 'failure', subject: 'shop/web', cluster: 'prod-eu' },
+    });
+    assert.deepEqual(
+      [resolved?.url, resolved?.json],
+      [url, { title: '[prod-eu] shop/web failed, rolled back to 1.4.2 (1 workload)', status: 'resolved', deduplication_key: key }],
+    );
+  });
 
   it('is one for all that happens to a policy, and another one for another policy, a new one of its name, and another cluster', async () => {
     const first = await keyOf(noticeOf('RolloutFailed'));

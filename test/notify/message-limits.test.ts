@@ -59,7 +59,13 @@ const limits: Readonly<Partial<Record<MessageType, (json: never, bytes: number) 
     within(seen, 4_096, 'text');
   },
   matrix: (_: unknown, bytes: number) => assert.ok(bytes <= 60_000, String(bytes)),
+  mattermostBot: (json: unknown) => assert.ok(lengthOf(json) <= 16_383),
   mattermost: (json: unknown) => assert.ok(lengthOf(json) <= 16_383),
+  // The service documents no limits; those of Opsgenie are the shortest.
+  incidentIo: ({ title, description }: { title: string; description: string }) => {
+    within(title, 512, 'title');
+    within(description, 15_000, 'description');
+  },
   teams: (_: unknown, bytes: number) => assert.ok(bytes <= 28_000, String(bytes)),
   googleChat: (_: unknown, bytes: number) => assert.ok(bytes <= 32_000, String(bytes)),
 };

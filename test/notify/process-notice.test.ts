@@ -7,6 +7,7 @@ import type { ConfiguredTarget } from '../../src/core/model/configured-target.ts
 import type { Notice } from '../../src/core/model/notice.ts';
 import { createNoticeProcessor, isWanted, type NoticePorts, type PushNotice } from '../../src/notify/process-notice.ts';
 import type { SendResult } from '../../src/notify/send-notice.ts';
+import type { NoticeThreads, ThreadState } from '../../src/service/queue/notice-threads.ts';
 import type { NoticeJob } from '../../src/service/queue/jobs.ts';
 import { createLogger } from '../../src/service/telemetry/logger.ts';
 import { contextOf } from '../service/reconcile/world.ts';
@@ -34,6 +35,19 @@ const ops: ConfiguredTarget = {
   secret: () => '',
 };
 
+/** Threads of one process. */
+function threadsInMemory(): NoticeThreads {
+  const states = new Map<string, ThreadState>();
+  return {
+    take: (target, thread) =>
+      Promise.resolve({
+        last: states.get(`${target} ${thread}`),
+        remember: async (state) => void states.set(`${target} ${thread}`, state),
+        release: () => Promise.resolve(),
+      }),
+  };
+}
+
 function processorFor(answers: readonly SendResult[], target: Partial<ConfiguredTarget> = {}) {
   const sent: string[] = [];
   const counted: string[] = [];
@@ -50,6 +64,7 @@ function processorFor(answers: readonly SendResult[], target: Partial<Configured
       close: () => Promise.resolve({ notices: [], more: 0 }),
       forget: () => Promise.resolve(),
     },
+    threads: threadsInMemory(),
     addSummary: () => Promise.resolve(),
     recordGivenUp: async (notices) => void recorded.push(...notices),
     exchange(url) {
@@ -179,6 +194,62 @@ describe('a notice in the queue', () => {
   });
 });
 
+describe('a push to a target whose messages cannot be changed', () => {
+  const undone = `sha256:${'a'.repeat(64)}`;
+  const failure = { kind: 'RolloutFailed', digest: undone, interim: true } as const;
+  const rollback = { kind: 'RolledBack', tag: '1.0.0', undone, at: '2026-11-23T12:00:05Z' } as const;
+  const all = ['Updated', 'RolledOut', 'RolloutFailed', 'RolledBack'];
+  const isWaitUntil = (ms: number) => (error: unknown) => error instanceof WaitError && error.until.getTime() === start + ms;
+
+  it('is reported at its end', async () => {
+    const { run, sent } = processorFor([], { events: all });
+    await run(false, 'ops', { interim: true });
+    assert.equal(sent.length, 0);
+    await run(false, 'ops', { kind: 'RolledOut' });
+    assert.equal(sent.length, 1);
+  });
+
+  it('is reported at its beginning if the target hears of no end, and if there is none', async () => {
+    for (const [events, more] of [
+      [['Updated', 'RolledOut'], { interim: true }],
+      [all, {}],
+    ] as const) {
+      const { run, sent } = processorFor([], { events });
+      await run(false, 'ops', more);
+      assert.equal(sent.length, 1);
+    }
+  });
+
+  it('is reported with its rollback if it fails', async () => {
+    const { run, sent, advance } = processorFor([], { events: all });
+    await assert.rejects(run(false, 'ops', failure), isWaitUntil(30_000));
+    await run(false, 'ops', rollback);
+    advance(30_000);
+    await run(false, 'ops', failure);
+    assert.equal(sent.length, 1);
+  });
+
+  it('is reported as failed if no rollback follows, and if the rollback is not accepted', async () => {
+    const { run, sent, counted, advance } = processorFor([{ kind: 'failed', message: 'down' }], { events: all });
+    await assert.rejects(run(false, 'ops', rollback), /down/);
+    advance(30_000);
+    await run(false, 'ops', failure);
+    assert.deepEqual([sent.length, counted], [2, ['failed', 'sent']]);
+  });
+
+  it('is reported as failed without a wait if nobody hears of rollbacks, if none is to follow, and to programs', async () => {
+    for (const [target, more] of [
+      [{ events: ['RolloutFailed'] }, failure],
+      [{ events: all }, { kind: 'RolloutFailed' }],
+      [{ events: all, kind: 'webhook' }, failure],
+    ] as const) {
+      const { run, sent } = processorFor([], target);
+      await run(false, 'ops', more);
+      assert.equal(sent.length, 1);
+    }
+  });
+});
+
 test('each of a hundred notices reaches a target that was down for an hour once, and soon after it is back', async () => {
   let now = start;
   const hour = 3_600_000;
@@ -203,6 +274,7 @@ test('each of a hundred notices reaches a target that was down for an hour once,
       close: () => Promise.resolve({ notices: [], more: 0 }),
       forget: () => Promise.resolve(),
     },
+    threads: threadsInMemory(),
     addSummary: () => Promise.resolve(),
     recordGivenUp: () => Promise.resolve(),
     count: () => undefined,

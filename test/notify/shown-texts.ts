@@ -27,9 +27,12 @@ const formatKeys = new Set([
   'title_link',
 ]);
 
+const isPlainInSlack = ({ type }: Readonly<Record<string, unknown>>, key: string) => type === 'plain_text' && key === 'text';
+
 /** Where a format has plain text, as the documentation of each chat says. */
 const isPlain: Readonly<Partial<Record<string, (holder: Readonly<Record<string, unknown>>, key: string) => boolean>>> = {
-  slack: ({ type }, key) => type === 'plain_text' && key === 'text',
+  slack: isPlainInSlack,
+  slackBot: isPlainInSlack,
   teams: ({ type }, key) => (type === 'TextRun' && key === 'text') || (type === 'Action.OpenUrl' && key === 'title'),
 };
 

@@ -7,7 +7,9 @@ import type { PolicyProblem } from './image-policy.ts';
 /** The types of systems that receive messages. */
 export const targetTypes = [
   'slack',
+  'slackBot',
   'mattermost',
+  'mattermostBot',
   'discord',
   'teams',
   'googleChat',
@@ -19,6 +21,7 @@ export const targetTypes = [
   'bitbucketStatus',
   'pagerduty',
   'opsgenie',
+  'incidentIo',
   'telegram',
   'matrix',
 ] as const;
@@ -33,10 +36,10 @@ export const forgeTypes = ['githubDeployment', ...statusTypes] as const satisfie
 export type ForgeType = (typeof forgeTypes)[number];
 
 /** The types of programs and services, which get every notice, and whose texts nobody chooses. */
-export const programTypes: readonly TargetType[] = ['webhook', ...forgeTypes, 'pagerduty', 'opsgenie'];
+export const programTypes: readonly TargetType[] = ['webhook', ...forgeTypes, 'pagerduty', 'opsgenie', 'incidentIo'];
 
 /** The types that need a secret besides the URL: a signing key, a token or the key of an API. */
-export const typesWithSecret: readonly TargetType[] = [...programTypes, 'matrix'];
+export const typesWithSecret: readonly TargetType[] = [...programTypes, 'matrix', 'slackBot', 'mattermostBot'];
 
 /** The public addresses of the APIs of services, for targets that name none. */
 export const publicUrls: Readonly<Partial<Record<TargetType, string>>> = {

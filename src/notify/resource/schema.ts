@@ -44,13 +44,13 @@ export const targetSpecSchema = withRules(
       type: z
         .enum(targetTypes)
         .describe(
-          'What receives the messages. webhook: any HTTP endpoint, which gets signed CloudEvents. email: mails by SMTP. githubDeployment: deployments of GitHub, instead of messages. gitlabStatus, giteaStatus, bitbucketStatus: statuses of commits, instead of messages. pagerduty, opsgenie: incidents.',
+          'What receives the messages. webhook: any HTTP endpoint, which gets signed CloudEvents. email: mails by SMTP. githubDeployment: deployments of GitHub, instead of messages. gitlabStatus, giteaStatus, bitbucketStatus: statuses of commits, instead of messages. pagerduty, opsgenie, incidentIo: incidents. slackBot, mattermostBot: a bot, which changes and answers its messages.',
         ),
       urlSecretRef: secretKey(
-        'The Secret with the URL of the incoming webhook, of the bot and its chat (https://api.telegram.org/botTOKEN/sendMessage?chat_id=ID), of the room of Matrix (https://HOMESERVER/_matrix/client/v3/rooms/ID), or of the mail server (smtps://user:password@mail.example.com). Its host must be allowed by notifications.hosts of the configuration. With type githubDeployment, gitlabStatus, giteaStatus, bitbucketStatus, pagerduty or opsgenie, that of the API; by default the public one, which giteaStatus does not have.',
+        'The Secret with the URL of the incoming webhook, of the bot and its chat (https://api.telegram.org/botTOKEN/sendMessage?chat_id=ID), of the room of Matrix (https://HOMESERVER/_matrix/client/v3/rooms/ID), of the channel of a bot (https://slack.com/api?channel=ID, https://HOST/api/v4?channel=ID for Mattermost), of the alert source of incident.io (https://api.incident.io/v2/alert_events/http/ID), or of the mail server (smtps://user:password@mail.example.com). Its host must be allowed by notifications.hosts of the configuration. With type githubDeployment, gitlabStatus, giteaStatus, bitbucketStatus, pagerduty or opsgenie, that of the API; by default the public one, which giteaStatus does not have.',
       ).exactOptional(),
       secretRef: secretKey(
-        'The Secret with the key that requests are signed with (type webhook; Standard Webhooks), the token (githubDeployment, gitlabStatus, giteaStatus, bitbucketStatus), the routing key (pagerduty), the API key (opsgenie) or the access token (matrix). Required with these types.',
+        'The Secret with the key that requests are signed with (type webhook; Standard Webhooks), the token (githubDeployment, gitlabStatus, giteaStatus, bitbucketStatus), the routing key (pagerduty), the API key (opsgenie), the token of the alert source (incidentIo), the access token (matrix) or the token of the bot (slackBot, mattermostBot). Required with these types.',
       ).exactOptional(),
       email: z
         .object({

@@ -1,3 +1,4 @@
+import { isObject } from '../../core/model/untyped.ts';
 import { closingOf, escapeWithin, formatFact, maxLengthOf } from '../markup.ts';
 import { markdown } from '../markdown.ts';
 import { headingOf, messageOf, type Message, type NotificationTarget } from '../message.ts';
@@ -11,11 +12,17 @@ const maxOwnDescription = 4_000;
 
 /**
  * A Discord webhook with an embed: https://discord.com/developers/docs/resources/webhook#execute-webhook. `allowed_mentions` prevents all mentions. A webhook has
- * no buttons, so the title is the link, and the description names it.
+ * no buttons, so the title is the link, and the description names it. With `wait`, the response names the message, which is changed later:
+ * https://discord.com/developers/docs/resources/webhook#edit-webhook-message. A webhook cannot answer a message.
  */
 export const discord: NotificationTarget = {
   id: 'discord',
   via: 'http',
+  threads: {
+    idOf: (json) => (isObject(json) && typeof json['id'] === 'string' ? json['id'] : undefined),
+    id: /^\d{1,20}$/,
+    change: ({ headers, body }, id) => ({ method: 'PATCH', path: `/messages/${id}`, headers, body }),
+  },
   build(content, delivery) {
     const message = messageOf(content, delivery);
     const { severity, button, text } = message;
@@ -28,6 +35,7 @@ export const discord: NotificationTarget = {
       timestamp: content.type === 'notice' ? content.notice.at : content.at,
     };
     return {
+      query: { wait: 'true' },
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ embeds: [embed], allowed_mentions: { parse: [] } }),
     };

@@ -28,7 +28,8 @@ export const mattermost: NotificationTarget = {
   },
 };
 
-function fieldsOf(message: Message): object[] {
+/** The fields of an attachment. */
+export function fieldsOf(message: Message): object[] {
   const most = maxLengthOf(message);
   return [
     ...message.facts.map((fact) => ({ title: fact.label, value: formatFact(fact, markdown, most), short: true })),

@@ -31,27 +31,27 @@ const marked = (text: string) => ({ type: 'mrkdwn', text, verbatim: true });
 export const slack: NotificationTarget = {
   id: 'slack',
   via: 'http',
-  build(content, delivery) {
-    const message = messageOf(content, delivery);
-    const heading = headingOf(message);
-    const rendered = renderedOf(message, mrkdwn.escape);
-    return {
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({
-        // The text of the notification. The blocks are shown in its place.
-        text: mrkdwn.escape(heading),
-        blocks:
-          rendered === undefined
-            ? [{ type: 'header', text: plain(heading, maxHeader) }]
-            : [{ type: 'section', text: { type: 'mrkdwn', text: rendered } }],
-        attachments: attachmentsOf(message),
-        link_names: false,
-        unfurl_links: false,
-        unfurl_media: false,
-      }),
-    };
-  },
+  build: (content, delivery) => ({
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ ...slackMessage(messageOf(content, delivery)), unfurl_links: false, unfurl_media: false }),
+  }),
 };
+
+/** The fields of a message that may be changed later. */
+export function slackMessage(message: Message): object {
+  const heading = headingOf(message);
+  const rendered = renderedOf(message, mrkdwn.escape);
+  return {
+    // The text of the notification. The blocks are shown in its place.
+    text: mrkdwn.escape(heading),
+    blocks:
+      rendered === undefined
+        ? [{ type: 'header', text: plain(heading, maxHeader) }]
+        : [{ type: 'section', text: { type: 'mrkdwn', text: rendered } }],
+    attachments: attachmentsOf(message),
+    link_names: false,
+  };
+}
 
 function attachmentsOf(message: Message): object[] {
   const { severity, facts, notes, code, button, links } = message;

@@ -23,17 +23,17 @@ const target = z
     kind: z
       .enum(targetTypes)
       .describe(
-        'What receives the messages. webhook: any HTTP endpoint, which gets signed CloudEvents. email: mails by SMTP. githubDeployment: deployments of GitHub, instead of messages. gitlabStatus, giteaStatus, bitbucketStatus: statuses of commits, instead of messages. pagerduty, opsgenie: incidents.',
+        'What receives the messages. webhook: any HTTP endpoint, which gets signed CloudEvents. email: mails by SMTP. githubDeployment: deployments of GitHub, instead of messages. gitlabStatus, giteaStatus, bitbucketStatus: statuses of commits, instead of messages. pagerduty, opsgenie, incidentIo: incidents. slackBot, mattermostBot: a bot, which changes and answers its messages.',
       ),
     url: secretReference
       .optional()
       .describe(
-        'The URL of the incoming webhook, which is a secret: {env: NAME} or {file: PATH}. With kind: telegram, https://api.telegram.org/botTOKEN/sendMessage?chat_id=ID; with kind: matrix, https://HOMESERVER/_matrix/client/v3/rooms/ID. With kind: email, that of the mail server: smtps://user:password@mail.example.com, or smtp:// for STARTTLS. With kind: githubDeployment, gitlabStatus, giteaStatus, bitbucketStatus, pagerduty or opsgenie, that of the API; by default the public one, which giteaStatus does not have.',
+        'The URL of the incoming webhook, which is a secret: {env: NAME} or {file: PATH}. With kind: telegram, https://api.telegram.org/botTOKEN/sendMessage?chat_id=ID; with kind: matrix, https://HOMESERVER/_matrix/client/v3/rooms/ID; with kind: slackBot, https://slack.com/api?channel=ID; with kind: mattermostBot, https://HOST/api/v4?channel=ID; with kind: incidentIo, https://api.incident.io/v2/alert_events/http/ID. With kind: email, that of the mail server: smtps://user:password@mail.example.com, or smtp:// for STARTTLS. With kind: githubDeployment, gitlabStatus, giteaStatus, bitbucketStatus, pagerduty or opsgenie, that of the API; by default the public one, which giteaStatus does not have.',
       ),
     secret: secretReference
       .optional()
       .describe(
-        'The key that requests are signed with (kind: webhook; Standard Webhooks, `whsec_…`), the token (githubDeployment, gitlabStatus, giteaStatus, bitbucketStatus), the routing key (pagerduty), the API key (opsgenie) or the access token (matrix): {env: NAME} or {file: PATH}. Required with these kinds.',
+        'The key that requests are signed with (kind: webhook; Standard Webhooks, `whsec_…`), the token (githubDeployment, gitlabStatus, giteaStatus, bitbucketStatus), the routing key (pagerduty), the API key (opsgenie), the token of the alert source (incidentIo), the access token (matrix) or the token of the bot (slackBot, mattermostBot): {env: NAME} or {file: PATH}. Required with these kinds.',
       ),
     insecure: z.boolean().default(false).describe('Whether the URL may be plain http, or a mail server without TLS.'),
     events: z

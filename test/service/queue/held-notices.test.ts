@@ -10,6 +10,7 @@ import { createNoticeProcessor } from '../../../src/notify/process-notice.ts';
 import { exchange } from '../../../src/notify/send-notice.ts';
 import { connectWorker } from '../../../src/service/queue/connection.ts';
 import { createHeldNotices } from '../../../src/service/queue/held-notices.ts';
+import { createNoticeThreads } from '../../../src/service/queue/notice-threads.ts';
 import type { NoticeJob, SummaryJob } from '../../../src/service/queue/jobs.ts';
 import { createWorkQueues, type QueueAccess } from '../../../src/service/queue/producer.ts';
 import { readNoticeJob } from '../../../src/service/queue/read-job.ts';
@@ -101,6 +102,7 @@ describe('notices that exceed the limit of a target', () => {
       readOrigins: () => Promise.resolve({}),
       onResult: () => undefined,
       held: createHeldNotices(access.redis, access.prefix),
+      threads: createNoticeThreads(access.redis, access.prefix),
       recordGivenUp: () => Promise.resolve(),
       // At once, instead of at the end of the minute.
       addSummary: (job) => queues.addSummaryJob(job, 0),
