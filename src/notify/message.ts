@@ -1,7 +1,7 @@
 /** Words a notice. Each target escapes the texts for its markup. Pure. */
 import { formatRepository, tryParseImageReference } from '../core/model/image-reference.ts';
 import { linksOf, type Link, type Origins } from '../core/model/image-origin.ts';
-import type { Notice } from '../core/model/notice.ts';
+import type { Notice, NoticeKind } from '../core/model/notice.ts';
 import { documentation, isReason, pageOf } from '../core/model/reasons.ts';
 import type { ForgeType, TargetType } from '../core/model/notification-target.ts';
 import { factOf, oneLine, type Fact } from './fact.ts';
@@ -177,13 +177,24 @@ function describeCounts({ images }: Pick<Notice, 'images'>): string | undefined 
   return images && `${images.current} current, ${images.behind} behind, ${images.refused} of these refused, ${images.unknown} unknown`;
 }
 
+/** Where the page of a policy shows the cause of a notice. */
+const anchors: Readonly<Partial<Record<NoticeKind, string>>> = {
+  Updated: 'push',
+  RolledOut: 'push',
+  RolloutFailed: 'push',
+  RolledBack: 'push',
+  Blocked: 'explanation',
+  WebhookMissing: 'explanation',
+};
+
 /** The page to open: the form that approves, which needs a sign-in; the policy, base or image; or, without a dashboard, the explanation of the reason. */
 function linkFor(notice: Notice, { dashboardUrl, signLink }: LinkMeans): Link | undefined {
   const { kind, reason, subject } = notice;
   const page = pageFor(subject);
   if (dashboardUrl !== undefined && page !== undefined) {
     const url = `${dashboardUrl}${page.path}`;
-    if (kind !== 'ApprovalRequired') return { text: page.open, url };
+    const anchor = subject.kind === 'ImagePolicy' ? anchors[kind] : undefined;
+    if (kind !== 'ApprovalRequired') return { text: page.open, url: anchor === undefined ? url : `${url}#${anchor}` };
     const link = subject.kind === 'ImagePolicy' ? signLink?.(notice) : undefined;
     return { text: 'Approve', url: `${url}/approve${link === undefined ? '' : `?link=${link}`}` };
   }

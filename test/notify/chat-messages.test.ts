@@ -25,7 +25,7 @@ const build = (id: MessageType, content: Content = { type: 'notice', notice, ori
 const jsonOf = (id: MessageType, content?: Content) => JSON.parse(build(id, content).body) as Record<string, unknown>;
 
 const heading = '🔔 [prod-eu] shop/web 1.4.2 failed, rolled back to 1.4.1 (2 workloads)';
-const page = 'https://images.example.com/policies/shop/web';
+const page = 'https://images.example.com/policies/shop/web#push';
 const commit = 'https://github.com/shop/web/commit/abc1234';
 const broken = 'http:\u2060//logs.example.com';
 

@@ -93,7 +93,7 @@ describe('an incident', () => {
           Why: 'see http:\u2060//logs.example.com',
         },
       },
-      links: [{ text: 'Open the policy', href: 'https://images.example.com/policies/shop/web' }],
+      links: [{ text: 'Open the policy', href: 'https://images.example.com/policies/shop/web#push' }],
     });
     assert.deepEqual(resolved?.json, { routing_key: 'the-key', event_action: 'resolve', dedup_key: key });
   });
@@ -115,7 +115,7 @@ describe('an incident', () => {
           'Image: 1.4.2',
           'Workloads: Deployment shop/web',
           'Reason: RegistryDenied',
-          'Open the policy: https://images.example.com/policies/shop/web',
+          'Open the policy: https://images.example.com/policies/shop/web#explanation',
         ].join('\n'),
         entity: 'shop/web',
         source: 'prod-eu',
@@ -136,7 +136,7 @@ describe('an incident', () => {
       title: '[prod-eu] shop/web 1.4.2 failed: CrashLoop (1 workload)',
       status: 'firing',
       description: ['Image: 1.4.2', 'Workloads: Deployment shop/web', 'Reason: CrashLoop'].join('\n'),
-      source_url: 'https://images.example.com/policies/shop/web',
+      source_url: 'https://images.example.com/policies/shop/web#push',
       metadata: { severity: 'failure', subject: 'shop/web', cluster: 'prod-eu' },
     });
     assert.deepEqual(

@@ -126,7 +126,7 @@ describe('a target with a template', () => {
     assert.deepEqual(blocks, [{ type: 'section', text: { type: 'mrkdwn', text: 'Hello *web*: &lt;!channel&gt; *\u2060bold*\u2060' } }]);
     const label = { type: 'plain_text', text: 'Open the policy', emoji: false };
     assert.deepEqual(attachments[0]?.blocks, [
-      { type: 'actions', elements: [{ type: 'button', text: label, url: 'https://images.example.com/policies/shop/web' }] },
+      { type: 'actions', elements: [{ type: 'button', text: label, url: 'https://images.example.com/policies/shop/web#push' }] },
     ]);
   });
 

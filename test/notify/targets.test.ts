@@ -100,7 +100,8 @@ describe('targets of notifications', () => {
       const linkOf = (kind: Notice['kind']) =>
         target.build({ type: 'notice', notice: { ...notice, kind } }, { ...delivery, dashboardUrl: 'https://images.example.com' }).body;
       assert.match(linkOf('ApprovalRequired'), /https:\/\/images\.example\.com\/policies\/shop\/web\/approve\b/);
-      assert.match(linkOf('RolloutFailed'), /https:\/\/images\.example\.com\/policies\/shop\/web(?!\/)/);
+      assert.match(linkOf('RolloutFailed'), /https:\/\/images\.example\.com\/policies\/shop\/web#push\b/);
+      assert.match(linkOf('Blocked'), /https:\/\/images\.example\.com\/policies\/shop\/web#explanation\b/);
     });
 
   it('discord lets no text mention anybody', () =>
