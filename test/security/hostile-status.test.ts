@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { asSeenBy } from '../../src/core/plan/consent.ts';
 import { readBasePolicy } from '../../src/bases/resource/read-base-policy.ts';
 import { readNotificationTarget } from '../../src/notify/resource/read-target.ts';
 import { baseStatusSchema } from '../../src/core/model/base-status.ts';
@@ -150,9 +151,9 @@ async function actOn(world: World): Promise<void> {
   for (const [act, run] of Object.entries(acts)) {
     const policy = webOf(world);
     const wanted = [
-      ...neededReconciles(policy, world.ports.cluster, new Date(startTime)),
+      ...neededReconciles(policy, asSeenBy(policy, world.ports.cluster), new Date(startTime)),
       waitJob(policy),
-      waveJob(policy, world.ports.cluster),
+      waveJob(policy, asSeenBy(policy, world.ports.cluster)),
     ];
     for (const job of [...wanted, ...world.jobs]) assert.ok(JSON.stringify(job ?? '').length < 2_000, `a job before ${act}`);
     await planNow({ policy }, () => world.ports.cluster);

@@ -1,6 +1,7 @@
 /** Targets that somebody changes: the status says at once what runs, and the registry is asked only where something is to be changed. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { asSeenBy } from '../../../src/core/plan/consent.ts';
 import { changedTargetsJob, neededReconciles } from '../../../src/service/reconcile/enqueue/needs-reconcile.ts';
 import { processTask } from '../../../src/service/reconcile/process-task.ts';
 import { processPush } from '../../../src/service/reconcile/process-push.ts';
@@ -12,7 +13,7 @@ const now = new Date(startTime);
 const jobsOf = (world: World) => {
   const policy = world.policies.get('shop/web');
   assert.ok(policy);
-  return neededReconciles(policy, world.ports.cluster, now);
+  return neededReconciles(policy, asSeenBy(policy, world.ports.cluster), now);
 };
 /** Runs what the caches cause, until that is nothing; returns the number of jobs. */
 async function settle(world: World): Promise<number> {
@@ -121,11 +122,11 @@ test('our own change causes neither another reconcile nor a request', async () =
     observedGeneration: 1,
     targets: [{ ...thisDeployment, container: 'web', image: `${image}:1.2.3`, state: 'Kept' }],
   };
-  assert.deepEqual(neededReconciles({ ...policy, status: late }, world.ports.cluster, now), []);
+  assert.deepEqual(neededReconciles({ ...policy, status: late }, asSeenBy(policy, world.ports.cluster), now), []);
   assert.deepEqual([jobsOf(world), world.requests], [[], requests]);
   // A crash between patch and status is found by the pass of a later minute.
   const later = new Date(startTime + 120_000);
-  assert.equal(neededReconciles({ ...policy, status: late }, world.ports.cluster, later).length, 1);
+  assert.equal(neededReconciles({ ...policy, status: late }, asSeenBy(policy, world.ports.cluster), later).length, 1);
 });
 
 test('a change is shown while the registry cannot be asked, and what the registry said last stays', async () => {
@@ -145,7 +146,7 @@ test('a policy that has selected nothing shows what runs, without asking the reg
   const world = createWorld();
   world.put(policyOf({ status: stalledStatus('NoMatchingTag') }));
   const policy = world.policies.get('shop/web');
-  const job = policy && changedTargetsJob(policy, world.ports.cluster, now, true);
+  const job = policy && changedTargetsJob(policy, asSeenBy(policy, world.ports.cluster), { now, withNew: true });
   await processTask(job ?? assert.fail('no job'), contextOf(), world.ports);
   assert.deepEqual([world.statusOf('web').running, world.requests], ['1.2.3', []]);
   assert.equal(world.statusOf('web').conditions?.[0]?.reason, 'NoMatchingTag');

@@ -1,5 +1,6 @@
 /** A change whose rollout is watched, and what is then found in the world. */
 import assert from 'node:assert/strict';
+import { asSeenBy } from '../../../src/core/plan/consent.ts';
 import type { PolicyStatus } from '../../../src/core/model/policy-status.ts';
 import type { Workload } from '../../../src/core/model/workload.ts';
 import type { PolicyJob } from '../../../src/service/queue/jobs.ts';
@@ -40,7 +41,7 @@ export function changedWorld(
 export function jobOf(world: World): PolicyJob {
   const policy = world.policies.get('shop/web');
   assert.ok(policy);
-  const found = rolloutJob(policy, world.ports.cluster, new Date(world.ports.cluster.now()));
+  const found = rolloutJob(policy, asSeenBy(policy, world.ports.cluster), new Date(world.ports.cluster.now()));
   return (
     found ?? {
       schema: 1,

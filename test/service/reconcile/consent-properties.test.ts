@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { asSeenBy } from '../../../src/core/plan/consent.ts';
 import type { ImagePolicy, PolicyTarget } from '../../../src/core/model/image-policy.ts';
 import { strategies } from '../../../src/core/select/strategies/index.ts';
 import { type Workload, workloadKey } from '../../../src/core/model/workload.ts';
@@ -106,9 +107,9 @@ async function observe(policy: ImagePolicy, { hint, agoMs, rules, onNamespace }:
   const ports = withPorts(world.ports, { registry: { headManifest } });
   const now = new Date(startTime);
   const jobs = [
-    ...neededReconciles(policy, ports.cluster, now),
-    rolloutJob(policy, ports.cluster, now),
-    newTargetJob(policy, new Set(workloads.map(({ uid }) => uid)), ports.cluster, now),
+    ...neededReconciles(policy, asSeenBy(policy, ports.cluster), now),
+    rolloutJob(policy, asSeenBy(policy, ports.cluster), now),
+    newTargetJob(policy, new Set(workloads.map(({ uid }) => uid)), asSeenBy(policy, ports.cluster), now),
   ];
   const cause = { source: 'Webhook', receivedAt: at, eventId: 'push-1' } as const;
   const request = { policy, announced: true, announcedAt: startTime - agoMs, ...(hint && { hint }) };

@@ -1,6 +1,7 @@
 /** Custom resources are shown, compared and reported as containers are. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { asSeenBy } from '../../../src/core/plan/consent.ts';
 import type { Workload } from '../../../src/core/model/workload.ts';
 import { lacksLastChange } from '../../../src/core/plan/past.ts';
 import { neededReconciles } from '../../../src/service/reconcile/enqueue/needs-reconcile.ts';
@@ -37,13 +38,13 @@ function createCustomWorld(): World {
 test('one that somebody sets within a minute of our change is shown at once', async () => {
   const world = createCustomWorld();
   await processPush(pushOf(), contextOf(), world.ports);
-  for (const job of neededReconciles(policyIn(world), world.ports.cluster, new Date(startTime)))
+  for (const job of neededReconciles(policyIn(world), asSeenBy(policyIn(world), world.ports.cluster), new Date(startTime)))
     await processTask(job, contextOf(), world.ports);
   assert.equal(world.statusOf('web').running, '1.3.0');
-  assert.deepEqual(neededReconciles(policyIn(world), world.ports.cluster, new Date(startTime + 10_000)), []);
+  assert.deepEqual(neededReconciles(policyIn(world), asSeenBy(policyIn(world), world.ports.cluster), new Date(startTime + 10_000)), []);
   const ours = world.workloads.get(key) ?? assert.fail();
   world.workloads.set(key, { ...ours, generation: 9, resourceVersion: '9', fields: { [path]: { value: '1.2.3' } } });
-  assert.equal(neededReconciles(policyIn(world), world.ports.cluster, new Date(startTime + 10_000)).length, 1);
+  assert.equal(neededReconciles(policyIn(world), asSeenBy(policyIn(world), world.ports.cluster), new Date(startTime + 10_000)).length, 1);
 });
 
 test('what somebody has set since makes an outcome outdated', () => {

@@ -1,6 +1,7 @@
 /** Two replicas, two watches: the one that takes a job may be behind the one that made it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { asSeenBy } from '../../../src/core/plan/consent.ts';
 import { strategies } from '../../../src/core/select/strategies/index.ts';
 import type { PolicyJob } from '../../../src/service/queue/jobs.ts';
 import { processTask } from '../../../src/service/reconcile/process-task.ts';
@@ -112,7 +113,7 @@ test('a replica whose watch shows the image before ours does not take it for one
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
   const older = workloadOf({ web: { image: `${image}:1.2.3`, imageOwner: 'kubectl' } });
   const behind = withPorts(world.ports, { cluster: { findWorkload: () => older } });
-  const job = changedTargetsJob(policyIn(world), behind.cluster, now, false);
+  const job = changedTargetsJob(policyIn(world), asSeenBy(policyIn(world), behind.cluster), { now, withNew: false });
   assert.ok(job);
   world.requests.length = 0;
   await processTask(job, contextOf(), behind);

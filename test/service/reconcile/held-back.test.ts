@@ -1,6 +1,7 @@
 /** A policy that keeps its image back names all that does so. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { asSeenBy } from '../../../src/core/plan/consent.ts';
 import type { ImagePolicy } from '../../../src/core/model/image-policy.ts';
 import type { Condition, PolicyStatus } from '../../../src/core/model/policy-status.ts';
 import { runningImages } from '../../../src/core/plan/running-images.ts';
@@ -20,7 +21,7 @@ const causesOf = (status: PolicyStatus, paused: boolean) => {
   const world = createWorld();
   setWorkload(world, { web: `${image}:1.2.3` }, { paused });
   const policy: ImagePolicy = policyOf({ status: { observedGeneration: 1, latest, ...status } });
-  return neededReconciles(policy, world.ports.cluster, new Date(startTime)).map(({ cause }) => cause.split(':')[0]);
+  return neededReconciles(policy, asSeenBy(policy, world.ports.cluster), new Date(startTime)).map(({ cause }) => cause.split(':')[0]);
 };
 
 test('a target that is paused while an approval is missing causes a reconcile', () => {

@@ -1,6 +1,7 @@
 /** One policy, 500 workloads. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { asSeenBy } from '../../../src/core/plan/consent.ts';
 import type { PodState } from '../../../src/core/rollout/evaluate-pods.ts';
 import type { Workload, WorkloadRollout } from '../../../src/core/model/workload.ts';
 import { reconcileAndReport } from '../../../src/service/reconcile/process-policy.ts';
@@ -52,7 +53,7 @@ async function changedWorld(onFailure: 'Rollback' | 'Hold' = 'Rollback') {
       const causes = new Set<string>();
       for (const end = now + seconds * 1_000; now <= end;) {
         const policy = world.policies.get('shop/web');
-        const job = policy && rolloutJob(policy, world.ports.cluster, new Date(now));
+        const job = policy && rolloutJob(policy, asSeenBy(policy, world.ports.cluster), new Date(now));
         const at = job?.notBefore === undefined ? now : Date.parse(job.notBefore);
         if (job === undefined || at > end) return most;
         now = Math.max(now, at);

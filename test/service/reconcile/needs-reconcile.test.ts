@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { asSeenBy } from '../../../src/core/plan/consent.ts';
 import type { ImagePolicy } from '../../../src/core/model/image-policy.ts';
 import type { ContainerState } from '../../../src/core/model/policy-status.ts';
 import type { Reason } from '../../../src/core/model/reasons.ts';
@@ -268,15 +269,15 @@ const newTargets: [name: string, policy: ImagePolicy, runs: string, cause: strin
 
 for (const [name, policy, runs, cause] of newTargets) {
   test(`a new target that ${name} ${cause === undefined ? 'is not reconciled' : `is reconciled because of ${cause}`}`, () => {
-    const ports = {
+    const seen = asSeenBy(policy, {
       ...viewWith(workloadOf({ web: runs }, { uid: 'w', generation: 7 })),
       aliases: new Map(),
       repeatsPerHour: 5,
       now: () => now.getTime(),
-    };
-    const job = newTargetJob(policy, new Set(['w']), ports, now);
+    });
+    const job = newTargetJob(policy, new Set(['w']), seen, now);
     assert.deepEqual([job?.cause, job?.hint], [cause, cause && { tag: '1.3.0' }]);
-    assert.equal(newTargetJob(policy, new Set(['another']), ports, now), undefined);
+    assert.equal(newTargetJob(policy, new Set(['another']), seen, now), undefined);
   });
 }
 

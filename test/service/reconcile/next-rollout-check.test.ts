@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { asSeenBy } from '../../../src/core/plan/consent.ts';
 import type { ImagePolicy } from '../../../src/core/model/image-policy.ts';
 import type { HistoryEntry, PolicyStatus } from '../../../src/core/model/policy-status.ts';
 import type { Workload } from '../../../src/core/model/workload.ts';
@@ -10,7 +11,7 @@ import { afterChange, changedWorkload, entryOf, stuckRollout, rolledOut, viewOf,
 const policyWith = (entry: Partial<HistoryEntry> = {}, onFailure: 'Rollback' | 'Hold' | 'Ignore' = 'Rollback', status: PolicyStatus = {}) =>
   policyOf({ spec: watchedSpec(onFailure), status: { observedGeneration: 1, history: [entryOf(entry)], ...status } });
 const nextCheck = (policy: ImagePolicy, workload: Workload | undefined, seconds = 1) => {
-  const job = rolloutJob(policy, viewOf(workload), afterChange(seconds));
+  const job = rolloutJob(policy, asSeenBy(policy, viewOf(workload)), afterChange(seconds));
   if (job === undefined) return 'sleeps';
   return job.notBefore === undefined ? 'now' : `after ${(Date.parse(job.notBefore) - afterChange(0).getTime()) / 1_000} s`;
 };
@@ -90,7 +91,7 @@ test('a policy that says "Progressing" without any rollout is corrected', () => 
 
 test('replicas that see the same state create the same job, and a check without effect is repeated under another name', () => {
   const causeAt = (seconds: number, workload = changedWorkload(rolledOut)) =>
-    rolloutJob(policyWith(), viewOf(workload), afterChange(seconds))?.cause;
+    rolloutJob(policyWith(), asSeenBy(policyWith(), viewOf(workload)), afterChange(seconds))?.cause;
   assert.equal(causeAt(100), causeAt(101));
   assert.notEqual(causeAt(100), causeAt(400));
   assert.notEqual(causeAt(100), causeAt(100, changedWorkload(stuckRollout)));
@@ -103,8 +104,8 @@ test('of several rollouts the one that is due first decides', () => {
   const targets = [webDeployment, { ...webDeployment, name: 'worker' }];
   const policy = policyOf({ spec: watchedSpec('Rollback', { targets }), status: { history: [entryOf(), other] } });
   const both = (web = {}) => [changedWorkload(web, { name: 'web', uid: 'web' }), changedWorkload({}, { name: 'worker', uid: 'worker' })];
-  const job = rolloutJob(policy, viewOf(...both()), afterChange(1));
+  const job = rolloutJob(policy, asSeenBy(policy, viewOf(...both())), afterChange(1));
   assert.equal(job?.notBefore, afterChange(2).toISOString());
-  const done = rolloutJob(policy, viewOf(...both(rolledOut)), afterChange(1));
+  const done = rolloutJob(policy, asSeenBy(policy, viewOf(...both(rolledOut))), afterChange(1));
   assert.deepEqual([done?.notBefore, done?.task, done?.source], [undefined, 'rollout', 'TargetChange']);
 });

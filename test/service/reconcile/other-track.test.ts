@@ -1,6 +1,7 @@
 /** Containers of a policy's image that may be meant for another policy: a first change does not take them over. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { asSeenBy } from '../../../src/core/plan/consent.ts';
 import type { PolicyTarget } from '../../../src/core/model/image-policy.ts';
 import { neededReconciles } from '../../../src/service/reconcile/enqueue/needs-reconcile.ts';
 import { processTask } from '../../../src/service/reconcile/process-task.ts';
@@ -15,7 +16,8 @@ const [one, other] = [digestOf('1'), digestOf('2')];
 async function reconcileAll(world: World): Promise<void> {
   const ports = withPorts(world.ports, { cluster: { policiesOf: () => [...world.policies.values()] } });
   for (const policy of Array.from(world.policies.values()))
-    for (const job of neededReconciles(policy, ports.cluster, new Date(startTime))) await processTask(job, contextOf(), ports);
+    for (const job of neededReconciles(policy, asSeenBy(policy, ports.cluster), new Date(startTime)))
+      await processTask(job, contextOf(), ports);
 }
 
 const say = (world: World, name = 'web') => {

@@ -1,6 +1,7 @@
 /** What users ask for by annotations, beside all else that happens to the policy. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { asSeenBy } from '../../../src/core/plan/consent.ts';
 import type { PolicyActions } from '../../../src/core/model/policy-actions.ts';
 import { processTask } from '../../../src/service/reconcile/process-task.ts';
 import { processPush } from '../../../src/service/reconcile/process-push.ts';
@@ -23,7 +24,8 @@ async function start(actions: PolicyActions): Promise<World> {
   return world;
 }
 
-const jobsOf = (world: World) => neededReconciles(policyIn(world), world.ports.cluster, new Date(world.ports.cluster.now()));
+const jobsOf = (world: World) =>
+  neededReconciles(policyIn(world), asSeenBy(policyIn(world), world.ports.cluster), new Date(world.ports.cluster.now()));
 
 test('a release from long ago does not prevent the target from being resumed', async () => {
   const world = await start({ release: '2026-01-01T00:00:00Z' });

@@ -1,6 +1,7 @@
 /** Targets in other namespaces: whose owners are asked, when, and what becomes of the policy. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { asSeenBy } from '../../../src/core/plan/consent.ts';
 import { PermanentError } from '../../../src/core/model/errors.ts';
 import type { ImagePolicy } from '../../../src/core/model/image-policy.ts';
 import { reconcilePolicy } from '../../../src/service/reconcile/reconcile-policy.ts';
@@ -204,12 +205,14 @@ test('neither changes nor rollouts of an invisible workload create a job, and ea
     const newTarget = newTargetJob(
       { ...policy, status: { ...policy.status, latest: { tag: '1.3.0', selectedAt: '' } } },
       new Set(['uid-of-deployment']),
-      ports.cluster,
+      asSeenBy(policy, ports.cluster),
       new Date(),
     );
-    return [...neededReconciles(policy, ports.cluster, new Date()), rolloutJob(policy, ports.cluster, new Date()), newTarget].flatMap(
-      (job) => job?.cause ?? [],
-    );
+    return [
+      ...neededReconciles(policy, asSeenBy(policy, ports.cluster), new Date()),
+      rolloutJob(policy, asSeenBy(policy, ports.cluster), new Date()),
+      newTarget,
+    ].flatMap((job) => job?.cause ?? []);
   };
   for (const generation of [2, 3]) {
     setWorkload(world, { web: `${image}:1.2.${generation}` }, { namespace: 'ops', generation });

@@ -289,6 +289,6 @@ test('a replica whose cache lags behind still schedules the delayed job', async 
   const job = waitJob(policy(world));
   assert.ok(job);
   at(30);
-  await processTask(job, contextOf(), withPorts(world.ports, { policies: { find: () => before } }));
+  await processTask(job, contextOf(), withPorts(world.ports, { policies: { find: () => ({ ...before, resourceVersion: '0' }) } }));
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
 });

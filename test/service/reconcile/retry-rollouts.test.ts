@@ -1,6 +1,7 @@
 /** An image whose rollout fails for another reason than the image is rolled back, not rejected, and tried again with growing pauses. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { asSeenBy } from '../../../src/core/plan/consent.ts';
 import type { Workload } from '../../../src/core/model/workload.ts';
 import { toSeconds } from '../../../src/core/model/text.ts';
 import { retryPausesMs } from '../../../src/core/plan/retries.ts';
@@ -34,7 +35,7 @@ function failingWorld(onFailure: 'Rollback' | 'Hold' = 'Rollback') {
     world.workloads.set(key, { ...workload, rollout: { ...rolloutOf(), ...rollout, observedGeneration: workload.generation } });
   };
   const check = async () => {
-    const job = rolloutJob(policyOf(), world.ports.cluster, new Date(now)) ?? assert.fail('no check is due');
+    const job = rolloutJob(policyOf(), asSeenBy(policyOf(), world.ports.cluster), new Date(now)) ?? assert.fail('no check is due');
     await processTask(job, contextOf(), world.ports);
   };
   return {

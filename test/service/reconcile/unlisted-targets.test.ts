@@ -1,6 +1,7 @@
 /** Policies with more containers than their status lists. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { asSeenBy } from '../../../src/core/plan/consent.ts';
 import { maxTargetsListed } from '../../../src/core/model/policy-status.ts';
 import type { PolicyTarget } from '../../../src/core/model/image-policy.ts';
 import { hashOfTargets } from '../../../src/core/plan/unlisted-targets.ts';
@@ -14,8 +15,10 @@ const target: PolicyTarget = { kind: 'Deployment', namespace: 'shop', selector: 
 const nameAt = (index: number) => `w${String(index).padStart(2, '0')}`;
 const policyIn = (world: World) => world.policies.get('shop/web') ?? assert.fail();
 const jobsAt = (world: World, now: Date, withNew = false) => [
-  ...neededReconciles(policyIn(world), world.ports.cluster, now),
-  ...[withNew ? changedTargetsJob(policyIn(world), world.ports.cluster, now, true) : undefined].filter((job) => job !== undefined),
+  ...neededReconciles(policyIn(world), asSeenBy(policyIn(world), world.ports.cluster), now),
+  ...[
+    withNew ? changedTargetsJob(policyIn(world), asSeenBy(policyIn(world), world.ports.cluster), { now, withNew: true }) : undefined,
+  ].filter((job) => job !== undefined),
 ];
 
 function addDeployment(world: World, name: string): void {
@@ -62,7 +65,10 @@ for (const count of [maxTargetsListed, maxTargetsListed + 1, 50]) {
     await processTask(job, contextOf(), now);
     const { running, targetCounts } = world.statusOf('web');
     assert.deepEqual([running, targetCounts?.upToDate], ['1.3.0,+1', count - 1]);
-    assert.equal(changedTargetsJob(policyIn(world), world.ports.cluster, later, true), undefined);
+    assert.equal(
+      changedTargetsJob(policyIn(world), asSeenBy(policyIn(world), world.ports.cluster), { now: later, withNew: true }),
+      undefined,
+    );
   });
 }
 

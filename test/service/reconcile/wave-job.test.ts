@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { asSeenBy } from '../../../src/core/plan/consent.ts';
 import type { ImagePolicy } from '../../../src/core/model/image-policy.ts';
 import type { PolicyStatus } from '../../../src/core/model/policy-status.ts';
 import type { Workload } from '../../../src/core/model/workload.ts';
@@ -27,13 +28,16 @@ const out = withLastUpdate(changedWorkload(rolledOut));
 const waitingFor = (reason: string, until = '2026-03-01T12:10:00Z') => ({ tag: '1.3.0', digest: digestOf('b'), until, reason });
 const policyWith = (status: PolicyStatus, policy: Partial<ImagePolicy> = {}) => policyOf({ spec, status, ...policy });
 const jobOf = (policy: ImagePolicy, web: Workload, seconds = 60, view: Partial<ClusterView> = {}) =>
-  waveJob(policy, {
-    ...viewOf(web, api),
-    targetState: () => ({ since: 0 }),
-    repeatsPerHour: 5,
-    now: () => afterChange(seconds).getTime(),
-    ...view,
-  });
+  waveJob(
+    policy,
+    asSeenBy(policy, {
+      ...viewOf(web, api),
+      targetState: () => ({ since: 0 }),
+      repeatsPerHour: 5,
+      now: () => afterChange(seconds).getTime(),
+      ...view,
+    }),
+  );
 const pending = policyWith({ waiting: waitingFor('WavePending') });
 
 test('the next wave is enqueued when the last one is over, with the image that waits', () => {

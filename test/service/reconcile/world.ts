@@ -1,4 +1,5 @@
 /** A cluster, a registry, a queue and an audit record in memory, as the ports of the processors. Tests assert what is in it afterwards. */
+import { asSeenBy } from '../../../src/core/plan/consent.ts';
 import { type ImagePolicy, policyKey } from '../../../src/core/model/image-policy.ts';
 import { matchesSelector } from '../../../src/core/model/label-selector.ts';
 import { formatRepository, type Candidate, type Repository } from '../../../src/core/model/image-reference.ts';
@@ -17,9 +18,9 @@ import { createLogger } from '../../../src/service/telemetry/logger.ts';
 import { createMetrics } from '../../../src/service/telemetry/metrics.ts';
 import { createRecentPushes } from '../../../src/service/reconcile/recent-pushes.ts';
 import { createKeyedMutex } from '../../../src/core/async/serialize.ts';
-import type { ImageFacts, ObjectEvent, ResolveTag } from '../../../src/service/reconcile/ports.ts';
+import type { ImageFacts, ObjectEvent, ResolveTag, SecretVersions } from '../../../src/service/reconcile/ports.ts';
 import { createRegistryMemory } from '../../../src/service/reconcile/registry-memory.ts';
-import { neededReconciles } from '../../../src/service/reconcile/enqueue/needs-reconcile.ts';
+import { neededReconciles, type NeedsView } from '../../../src/service/reconcile/enqueue/needs-reconcile.ts';
 import { digestOf, policyOf, web, workloadOf } from '../../core/model/samples.ts';
 import { runningPod } from '../../core/rollout/rollout-samples.ts';
 import { change } from './patched.ts';
@@ -306,6 +307,6 @@ export function pushOf(push: Partial<PushEvent> = {}): PushJob {
 }
 
 /** The first job that the policy wants, or undefined. */
-export function neededReconcile(...judged: Parameters<typeof neededReconciles>): PolicyJob | undefined {
-  return neededReconciles(...judged)[0];
+export function neededReconcile(policy: ImagePolicy, view: NeedsView, now: Date, secrets?: SecretVersions): PolicyJob | undefined {
+  return neededReconciles(policy, asSeenBy(policy, view), now, secrets)[0];
 }

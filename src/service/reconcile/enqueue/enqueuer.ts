@@ -1,9 +1,10 @@
 import { inSlices } from '../../../core/async/in-parallel.ts';
 import { policyKey, type ImagePolicy } from '../../../core/model/image-policy.ts';
+import { asSeenBy } from '../../../core/plan/consent.ts';
 import { policyJobId, type PolicyJob, type PushJob } from '../../queue/jobs.ts';
 import { waitJob } from './wait-job.ts';
 import { waveJob } from './wave-job.ts';
-import type { ClusterView, JobQueue, Policies } from '../ports.ts';
+import type { ClusterView, JobQueue, Policies, SeenCluster } from '../ports.ts';
 import { changedTargetsJob, newTargetJob, neededReconciles, selectedJob } from './needs-reconcile.ts';
 import { rolloutJob } from '../rollouts/rollout-job.ts';
 
@@ -87,30 +88,34 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
       ports.onError(error);
     }
   };
-  const compare = (policy: ImagePolicy, known: NewTargets): PolicyJob | undefined => {
+  const compare = (policy: ImagePolicy, seen: SeenCluster, known: NewTargets): PolicyJob | undefined => {
     known.comparedWith = selectedBy(policy);
-    const now = new Date(ports.cluster.now());
-    return newTargetJob(policy, new Set(known.since.keys()), ports.cluster, now) ?? changedTargetsJob(policy, ports.cluster, now, true);
+    const now = new Date(seen.now());
+    return newTargetJob(policy, new Set(known.since.keys()), seen, now) ?? changedTargetsJob(policy, seen, { now, withNew: true });
   };
   const expire = (key: string, { since }: NewTargets) => {
     for (const [uid, at] of since) if (ports.cluster.now() - at >= newTargetForMs) since.delete(uid);
     if (since.size === 0) newTargets.delete(key);
   };
-  const followUp = (policy: ImagePolicy): PolicyJob | undefined => {
+  const followUp = (policy: ImagePolicy, seen: SeenCluster): PolicyJob | undefined => {
     const known = newTargets.get(policyKey(policy));
     if (known?.comparedWith === undefined) return undefined;
     expire(policyKey(policy), known);
-    return known.since.size > 0 && selectedBy(policy) !== known.comparedWith ? compare(policy, known) : undefined;
+    return known.since.size > 0 && selectedBy(policy) !== known.comparedWith ? compare(policy, seen, known) : undefined;
   };
   const evaluateOne = (policy: ImagePolicy, withNew: boolean) => {
-    isolated(() => [
-      withNew ? changedTargetsJob(policy, ports.cluster, new Date(ports.cluster.now()), true) : undefined,
-      ...neededReconciles(policy, ports.cluster, new Date(ports.cluster.now()), ports.policies.secretVersions),
-      waitJob(policy),
-      waveJob(policy, ports.cluster),
-      rolloutJob(policy, ports.cluster, new Date(ports.cluster.now())),
-      followUp(policy),
-    ]);
+    isolated(() => {
+      const seen = asSeenBy(policy, ports.cluster);
+      const now = new Date(seen.now());
+      return [
+        withNew ? changedTargetsJob(policy, seen, { now, withNew }) : undefined,
+        ...neededReconciles(policy, seen, now, ports.policies.secretVersions),
+        waitJob(policy),
+        waveJob(policy, seen),
+        rolloutJob(policy, seen, now),
+        followUp(policy, seen),
+      ];
+    });
   };
   /** The next policy of the pass, in its present state. A copy of all policies at the start of the pass would be megabytes of garbage each minute. */
   const nextOfPass = (): ImagePolicy | undefined => {
@@ -179,7 +184,7 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
       arrived.delete(key);
       const [policy, known] = [ports.policies.find(namespace, name), newTargets.get(key)];
       if (policy === undefined || known === undefined) newTargets.delete(key);
-      else isolated(() => [compare(policy, known)]);
+      else isolated(() => [compare(policy, asSeenBy(policy, ports.cluster), known)]);
       if (performance.now() >= sliceEnd) break;
     }
     if (pending.size > 0) schedule(0);

@@ -5,7 +5,7 @@ import { resolveTargets } from '../../../core/model/resolve-target.ts';
 import { asSeenBy } from '../../../core/plan/consent.ts';
 import { lacksLastChange } from '../../../core/plan/past.ts';
 import type { PolicyJob } from '../../queue/jobs.ts';
-import type { ClusterView, Policies, Ports } from '../ports.ts';
+import type { ClusterView, Policies, Ports, SeenCluster } from '../ports.ts';
 import { changedTargetsJob, neededReconciles } from './needs-reconcile.ts';
 import { isWaveJob, waveJob } from './wave-job.ts';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -21,11 +21,13 @@ export async function withFreshState<P extends FreshStatePorts>(job: PolicyJob, 
   const { namespace, name, uid } = job.policy;
   const cached = ports.policies.find(namespace, name);
   const isAsked = job.actions === undefined || sameActions(cached?.actions, job.actions);
-  const isBehind = cached?.uid !== uid || cached.generation < (job.generation ?? 0) || !isAsked || lacksWave(job, cached, ports);
+  const isOlder = cached?.uid !== uid || cached.generation < (job.generation ?? 0) || !isAsked;
+  const isBehind = isOlder || lacksWave(job, cached, asSeenBy(cached, ports.cluster));
   const policy = isBehind ? await ports.policies.read(namespace, name, signal) : cached;
   if (policy === undefined) return ports;
-  if (job.source === 'SecretChange') await untilSeen(() => isSeen(job, policy, ports), signal);
-  const isCurrent = isKnownHere(job, policy, ports) && !lagsBehindStatus(policy, ports);
+  const seen = asSeenBy(policy, ports.cluster);
+  if (job.source === 'SecretChange') await untilSeen(() => isSeen(job, policy, seen, ports.policies), signal);
+  const isCurrent = isKnownHere(job, policy, seen) && !lagsBehindStatus(policy, seen);
   const workloads = isCurrent ? new Map<string, Workload>() : await readTargets(policy, ports, signal);
   if (!isBehind && workloads.size === 0) return ports;
   const fresh = { ...ports, cluster: withWorkloads(ports.cluster, workloads) };
@@ -42,7 +44,8 @@ export async function withPolicyRead<P extends FreshStatePorts>(
   return policy === undefined ? ports : withPolicy(policy, ports);
 }
 
-function withPolicy<P extends FreshStatePorts>(policy: ImagePolicy, ports: P): P {
+/** Ports whose policy is this one, or a newer one of the cache. */
+export function withPolicy<P extends Pick<Ports, 'policies'>>(policy: ImagePolicy, ports: P): P {
   const { find } = ports.policies;
   // If the cache no longer holds an object that it once held, the object was deleted. If it has not seen the object yet, it says nothing about it.
   const findFresh: Policies['find'] = (...names) =>
@@ -52,7 +55,7 @@ function withPolicy<P extends FreshStatePorts>(policy: ImagePolicy, ports: P): P
 
 /** A view whose targets are at least as new as the status of the policy. It costs requests only if our watch lags. */
 export async function atLeastAsStatus(policy: ImagePolicy, ports: FreshStatePorts, signal: AbortSignal): Promise<ClusterView> {
-  return lagsBehindStatus(policy, ports) ? withTargetsRead(policy, ports, signal) : ports.cluster;
+  return lagsBehindStatus(policy, asSeenBy(policy, ports.cluster)) ? withTargetsRead(policy, ports, signal) : ports.cluster;
 }
 
 /** The targets of a policy as the API server has them now. */
@@ -77,35 +80,29 @@ function withWorkloads(cluster: ClusterView, workloads: ReadonlyMap<string, Work
 }
 
 /** Whether the status does not show the end of a wave that the job is about. The status has no generation, so the waves are compared. */
-function lacksWave(job: PolicyJob, policy: ImagePolicy, { cluster }: FreshStatePorts): boolean {
-  return isWaveJob(job) && waveJob(policy, cluster)?.cause !== job.cause;
+function lacksWave(job: PolicyJob, policy: ImagePolicy, seen: SeenCluster): boolean {
+  return isWaveJob(job) && waveJob(policy, seen)?.cause !== job.cause;
 }
 
 /** Whether our watches show the Secrets as the job does. Contents are read again if the registry refuses them, but only watches know which Secrets exist. */
-function isSeen(job: PolicyJob, policy: ImagePolicy, ports: FreshStatePorts): boolean {
-  const own = neededReconciles(policy, ports.cluster, new Date(ports.cluster.now()), ports.policies.secretVersions).find(
-    ({ source }) => source === 'SecretChange',
-  );
+function isSeen(job: PolicyJob, policy: ImagePolicy, seen: SeenCluster, { secretVersions }: Policies): boolean {
+  const own = neededReconciles(policy, seen, new Date(seen.now()), secretVersions).find(({ source }) => source === 'SecretChange');
   return own === undefined || own.cause === job.cause;
 }
 
 /** Whether our cache shows the change that caused the job. */
-function isKnownHere(job: PolicyJob, policy: ImagePolicy, ports: FreshStatePorts): boolean {
-  const now = new Date(ports.cluster.now());
-  return (
-    job.source !== 'TargetChange' ||
-    changedTargetsJob(policy, ports.cluster, now, true)?.cause === job.cause ||
-    (isWaveJob(job) && !lacksWave(job, policy, ports)) ||
-    neededReconciles(policy, ports.cluster, now).some(({ cause }) => cause === job.cause)
-  );
+function isKnownHere(job: PolicyJob, policy: ImagePolicy, seen: SeenCluster): boolean {
+  if (job.source !== 'TargetChange') return true;
+  if (isWaveJob(job)) return !lacksWave(job, policy, seen);
+  const now = new Date(seen.now());
+  const own = [changedTargetsJob(policy, seen, { now, withNew: true }), ...neededReconciles(policy, seen, now)];
+  return own.some((one) => one?.cause === job.cause);
 }
 
 /** Whether our cache shows a target as it was before a change that the status has. The image before would be taken for one that somebody has set since. */
-function lagsBehindStatus(policy: ImagePolicy, { cluster }: FreshStatePorts): boolean {
-  const { spec, status } = policy;
-  const { history = [] } = status;
+function lagsBehindStatus({ spec, status: { history = [] } }: ImagePolicy, seen: SeenCluster): boolean {
   if (history.length === 0 || !isUsable(spec)) return false;
-  return resolveTargets(spec.targets, asSeenBy(policy, cluster)).some((workload) => lacksLastChange(history, workload));
+  return resolveTargets(spec.targets, seen).some((workload) => lacksLastChange(history, workload));
 }
 
 async function readTargets(policy: ImagePolicy, ports: FreshStatePorts, signal: AbortSignal): Promise<ReadonlyMap<string, Workload>> {

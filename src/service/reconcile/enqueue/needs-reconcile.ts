@@ -4,7 +4,7 @@
  */
 import { defined } from '../../../core/model/defined.ts';
 import { clearedBySecret, mayBeClearedBySecret, isUsable, type ImagePolicy } from '../../../core/model/image-policy.ts';
-import { asSeenBy, type Seen } from '../../../core/plan/consent.ts';
+import type { Seen } from '../../../core/plan/consent.ts';
 import type { Outcome } from '../../../core/plan/outcome.ts';
 import type { Reason } from '../../../core/model/reasons.ts';
 import { resolveTargets } from '../../../core/model/resolve-target.ts';
@@ -20,7 +20,7 @@ import { toSeconds } from '../../../core/model/text.ts';
 import { wantsChange, type UnchangedContainer, type TargetPlan, type TargetState } from '../../../core/plan/plan-update.ts';
 import { planWith } from '../plan.ts';
 import { selectKnown, usableSpec } from '../selection.ts';
-import type { ClusterView, SecretVersions } from '../ports.ts';
+import type { ClusterView, SecretVersions, SeenCluster } from '../ports.ts';
 
 /** Reasons of Stalled that a change of the target may clear. */
 const clearedByTarget: ReadonlySet<string> = new Set<Reason>([
@@ -74,18 +74,17 @@ export type NeedsView = Pick<
  * The jobs that the policy needs now. Replicas that see the same state make the same jobs. An annotation may stay for weeks after its request was answered, so
  * it must not hide other changes.
  */
-export function neededReconciles(policy: ImagePolicy, view: NeedsView, now: Date, secretVersions?: SecretVersions): PolicyJob[] {
+export function neededReconciles(policy: ImagePolicy, view: NeedsView & Seen, now: Date, secretVersions?: SecretVersions): PolicyJob[] {
   const { generation, status } = policy;
   const job = { ...jobOf(policy, now), generation };
   if (status.observedGeneration !== generation) return [{ ...job, source: 'PolicyChange', cause: `generation:${generation}` }];
-  const seen = asSeenBy(policy, view);
-  const permission = holdJob(policy, now) ?? permissionJob(policy, seen, now);
+  const permission = holdJob(policy, now) ?? permissionJob(policy, view, now);
   if (permission !== undefined) return [{ ...job, ...permission }];
   const action = actionJob(policy);
-  const recovery = recoveryJob(policy, job, seen, secretVersions);
-  const changed = changedJob(policy, seen, { now, withNew: false });
+  const recovery = recoveryJob(policy, job, view, secretVersions);
+  const changed = changedTargetsJob(policy, view, { now, withNew: false });
   const wait = changedWaitJob(policy, now);
-  const heldBack = heldBackJob(policy, seen);
+  const heldBack = heldBackJob(policy, view);
   const retry = retryJob(policy, now);
   return [
     ...(action === undefined ? [] : [{ ...job, ...action }]),
@@ -156,13 +155,9 @@ export function isChangedTargetsJob({ cause }: Pick<PolicyJob, 'cause'>): boolea
 /**
  * The job for a policy whose status does not show what its targets run, even if no replica was running when they changed: another image, a container or a
  * workload that was deleted, added or renamed, another object of the same name. The reconcile compares them with what was selected last, and asks the registry
- * only if that changes something. `withNew`: also for workloads that the status does not show.
+ * only if that changes something.
  */
-export function changedTargetsJob(policy: ImagePolicy, view: NeedsView, now: Date, withNew: boolean): PolicyJob | undefined {
-  return changedJob(policy, asSeenBy(policy, view), { now, withNew });
-}
-
-function changedJob(policy: ImagePolicy, view: NeedsView & Seen, compared: Compared): PolicyJob | undefined {
+export function changedTargetsJob(policy: ImagePolicy, view: NeedsView & Seen, compared: Compared): PolicyJob | undefined {
   const { generation, resourceVersion, status } = policy;
   const { now } = compared;
   const changed = changedTargets(policy, view, compared);
@@ -226,14 +221,14 @@ export function selectedJob(policy: ImagePolicy, version: string, now: Date): Po
  * The job for new targets of a policy; undefined unless one of them would be changed to the image that the policy selected last. The check costs no request.
  * The reconcile finds out what the policy selects now.
  */
-export function newTargetJob(policy: ImagePolicy, newTargets: ReadonlySet<string>, cluster: ClusterView, now: Date): PolicyJob | undefined {
+export function newTargetJob(policy: ImagePolicy, newTargets: ReadonlySet<string>, cluster: SeenCluster, now: Date): PolicyJob | undefined {
   const { generation } = policy;
   const spec = usableSpec(policy);
   const selection = 'kind' in spec ? undefined : selectKnown(policy, spec);
   if ('kind' in spec || selection === undefined || 'kind' in selection) return undefined;
   const { tag, digest } = selection.candidate;
   if (spec.targets.some((target) => cluster.targetState(target, policy) === 'starting')) return undefined;
-  const { targets } = planWith(policy, selection, asSeenBy(policy, cluster));
+  const { targets } = planWith(policy, selection, cluster);
   // Without the creation times of the images, which only the reconcile asks for, images cannot be ordered.
   const { status } = policy;
   const isOther = ({ workload }: TargetPlan, { container, image }: UnchangedContainer) =>

@@ -1,8 +1,9 @@
-import { isUsable, type ImagePolicy, policyKey } from '../../../core/model/image-policy.ts';
+import { isUsable, type ImagePolicy } from '../../../core/model/image-policy.ts';
 import { isPending } from '../../../core/plan/pending-candidate.ts';
 import type { PolicyJob } from '../../queue/jobs.ts';
 import { WaitError } from '../../../core/model/errors.ts';
-import type { Policies, Ports } from '../ports.ts';
+import type { Ports } from '../ports.ts';
+import { withPolicy } from './fresh-state.ts';
 
 /** How long after the end of a wait another reconcile is enqueued. The requeued job ends the wait itself, unless Redis lost that job. */
 const graceMs = 60_000;
@@ -43,11 +44,5 @@ export async function endWait<P extends Pick<Ports, 'policies' | 'cluster'>>(
   const isAbout = (policy: ImagePolicy | undefined) => policy?.status.waiting?.until === wait.until;
   if (isAbout(ports.policies.find(namespace, name))) return ports;
   const read = await ports.policies.read(namespace, name, signal);
-  if (!isAbout(read)) return undefined;
-  const key = policyKey({ namespace, name });
-  const find: Policies['find'] = (...names) => {
-    const cached = ports.policies.find(...names);
-    return names.join('/') !== key || isAbout(cached) ? cached : read;
-  };
-  return { ...ports, policies: { ...ports.policies, find } };
+  return read !== undefined && isAbout(read) ? withPolicy(read, ports) : undefined;
 }

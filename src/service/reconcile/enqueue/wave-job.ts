@@ -3,11 +3,10 @@ import { isUsable, type ImagePolicy } from '../../../core/model/image-policy.ts'
 import { hashId } from '../../../core/model/push-event.ts';
 import { workloadKey } from '../../../core/model/workload.ts';
 import { waveReasons } from '../../../core/plan/guards/wave.ts';
-import { asSeenBy } from '../../../core/plan/consent.ts';
 import { guardWait, isPending } from '../../../core/plan/pending-candidate.ts';
 import type { PolicyJob } from '../../queue/jobs.ts';
 import { planWith } from '../plan.ts';
-import type { ClusterView } from '../ports.ts';
+import type { SeenCluster } from '../ports.ts';
 
 const reasons: ReadonlySet<string> = new Set(waveReasons);
 
@@ -22,7 +21,7 @@ export function isWaveJob({ cause }: Pick<PolicyJob, 'cause'>): boolean {
  * The job for a policy that waits for its next wave (`rollout.waves`): when the wave may begin, or if it waits for something else than its status says. Like
  * the predicate for policies, it is a pure function of the caches that is called on every change of a policy or workload, so a missed event does no harm.
  */
-export function waveJob(policy: ImagePolicy, cluster: ClusterView): PolicyJob | undefined {
+export function waveJob(policy: ImagePolicy, cluster: SeenCluster): PolicyJob | undefined {
   const { namespace, name, uid, generation, spec, status } = policy;
   const { waiting } = status;
   if (!isUsable(spec) || spec.suspended || !isPending(waiting) || !reasons.has(waiting.reason)) return undefined;
@@ -30,7 +29,7 @@ export function waveJob(policy: ImagePolicy, cluster: ClusterView): PolicyJob | 
   const { tag, digest } = waiting;
   const candidate = { tag, ...defined({ digest }) };
   const now = new Date(cluster.now());
-  const plan = planWith(policy, { spec, candidate }, asSeenBy(policy, cluster));
+  const plan = planWith(policy, { spec, candidate }, cluster);
   const started = plan.targets.filter(({ changes }) => changes.length > 0);
   const next = guardWait(plan, waiting, now);
   // The deadline of a rollout may change with each reconcile, and is no reason for another one.

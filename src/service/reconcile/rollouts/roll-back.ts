@@ -17,8 +17,7 @@ import { gatherConsents, type ConfirmConsent } from '../consents.ts';
 import { inParallel } from '../../../core/async/in-parallel.ts';
 import { reportRollbacks } from './report-rollouts.ts';
 import { verifyEarlier } from '../verify.ts';
-import type { RolloutCheck } from './watch-rollouts.ts';
-import type { Ports } from '../ports.ts';
+import type { RolloutCheck, RolloutPorts } from './watch-rollouts.ts';
 
 const maxTries = 5;
 
@@ -30,7 +29,7 @@ const maxTries = 5;
 export async function rollBack(
   { failed, refused }: Pick<RolloutDecision, 'failed' | 'refused'>,
   check: RolloutCheck,
-  ports: Ports,
+  ports: RolloutPorts,
 ): Promise<void> {
   const { maxParallel = defaultParallel } = check.spec;
   const results = await inParallel(failed, maxParallel, (one) => rollBackWorkload(one, check, ports));
@@ -44,14 +43,14 @@ export async function rollBack(
 async function rollBackWorkload(
   { workload: found, entries }: ChangedWorkload,
   check: RolloutCheck,
-  ports: Ports,
+  ports: RolloutPorts,
 ): Promise<RollbackOutcome | undefined> {
   let workload: Workload | undefined = found;
   for (let tries = 0; tries < maxTries && workload !== undefined; tries++) {
     const policy: ImagePolicy | undefined = newestOf(check.policy, ports);
     // A changed policy is not rolled back here, because its change causes a reconcile of its own.
     if (policy === undefined) return undefined;
-    const rollbacks = rollbacksOf(policy, workload, ports.cluster.aliases, entries);
+    const rollbacks = rollbacksOf(policy, workload, check.cluster.aliases, entries);
     const open = rollbacks.filter(({ isDone }) => !isDone);
     if (rollbacks.length === 0) return undefined;
     if (open.length === 0) return { kind: 'back', workload, rollbacks };
@@ -68,7 +67,7 @@ async function rollBackWorkload(
 }
 
 /** The policy with its newest status and actions; undefined if it was deleted or its spec was changed. */
-function newestOf(policy: ImagePolicy, { policies }: Ports): ImagePolicy | undefined {
+function newestOf(policy: ImagePolicy, { policies }: RolloutPorts): ImagePolicy | undefined {
   const now = policies.find(policy.namespace, policy.name);
   if (now?.uid !== policy.uid || now.generation > policy.generation) return undefined;
   return isNewer(now.resourceVersion, policy.resourceVersion) ? now : policy;
@@ -83,10 +82,10 @@ async function tryPatch(
   workload: Workload,
   open: readonly Rollback[],
   check: RolloutCheck,
-  ports: Ports,
+  ports: RolloutPorts,
 ): Promise<Patched | 'conflict' | 'outdated' | Refusal> {
-  const { policy, signal } = check;
-  const plan = planRollback(workload, open, policy, new Date(ports.cluster.now()));
+  const { policy, cluster, signal } = check;
+  const plan = planRollback(workload, open, policy, new Date(cluster.now()));
   // The registry may be slow, so policy and consents are read after it has answered.
   const unverified = await whyNotVerified(open, check, ports);
   if (unverified !== undefined) return { reason: 'RollbackRefused', why: unverified };
@@ -107,25 +106,22 @@ async function tryPatch(
 /** Why the owners of the workload or the configuration do not allow the rollback now, or else how to confirm their consent. */
 async function whyNotAllowed(
   plan: UpdatePlan,
-  { policy, spec, signal }: RolloutCheck,
-  ports: Ports,
+  check: RolloutCheck,
+  ports: RolloutPorts,
 ): Promise<{ readonly why: string | undefined; readonly confirm: ConfirmConsent }> {
-  const { consents, confirm } = await gatherConsents({ policy, cluster: ports.cluster, signal }, plan, ports.workloads);
-  const { crossNamespace, repeatsPerHour } = ports.cluster;
-  const context = { policy, spec, candidate: plan.candidate, crossNamespace, repeatsPerHour, now: new Date(ports.cluster.now()), consents };
+  const { consents, confirm } = await gatherConsents(check, plan, ports.workloads);
+  const { policy, spec, cluster } = check;
+  const { crossNamespace, repeatsPerHour } = cluster;
+  const context = { policy, spec, candidate: plan.candidate, crossNamespace, repeatsPerHour, now: new Date(cluster.now()), consents };
   const [target] = guardPlan(plan, context, rollbackGuards).targets;
   return { why: (target?.problem ?? target?.blocked?.[0])?.message, confirm };
 }
 
 /** Why the earlier images lack the signatures that the policy demands now; undefined if they have them. */
-async function whyNotVerified(
-  open: readonly Rollback[],
-  { policy, spec, signal }: RolloutCheck,
-  ports: Ports,
-): Promise<string | undefined> {
+async function whyNotVerified(open: readonly Rollback[], check: RolloutCheck, ports: RolloutPorts): Promise<string | undefined> {
   try {
     for (const from of new Set(open.map(({ entry }) => entry.from))) {
-      await verifyEarlier({ policy, spec, signal }, parseImageReference(from, ports.cluster.aliases), ports);
+      await verifyEarlier(check, parseImageReference(from, check.cluster.aliases), ports);
     }
     return undefined;
   } catch (error) {
@@ -138,20 +134,20 @@ async function whyNotVerified(
 async function record(
   outcomes: readonly RollbackOutcome[],
   { refused }: Pick<RolloutDecision, 'refused'>,
-  { policy, signal }: RolloutCheck,
-  ports: Ports,
+  { policy, cluster, signal }: RolloutCheck,
+  ports: RolloutPorts,
 ): Promise<void> {
   if (outcomes.length === 0 && refused.length === 0) return;
   let before: PolicyStatus = policy.status;
   let isNew = false;
-  const now = new Date(ports.cluster.now());
+  const now = new Date(cluster.now());
   const update = (status: PolicyStatus) => {
     before = status;
     const recorded = recordOutcomes(status, outcomes, refused, now);
     ({ isNew } = recorded);
-    const progress = progressOf({ ...policy, status: recorded.status }, snapshotOf(policy, ports.cluster, now));
+    const progress = progressOf({ ...policy, status: recorded.status }, snapshotOf(policy, cluster, now));
     return withRollouts({ ...policy, status }, progress, now);
   };
   await ports.policies.writeStatus(policy, update, signal);
-  await reportRollbacks({ ...policy, status: before }, { outcomes, refused, isNew }, ports);
+  await reportRollbacks({ ...policy, status: before }, { outcomes, refused, isNew }, { ...ports, cluster });
 }

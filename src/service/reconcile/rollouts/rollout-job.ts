@@ -1,6 +1,6 @@
 import { isUsable, type ImagePolicy, type PolicySpec, type RolloutSettings } from '../../../core/model/image-policy.ts';
 import { snapshotOf } from '../../../core/model/target-snapshot.ts';
-import { asSeenBy } from '../../../core/plan/consent.ts';
+import type { Seen } from '../../../core/plan/consent.ts';
 import { nextCheck, type Due } from '../../../core/rollout/next-check.ts';
 import type { PolicyJob } from '../../queue/jobs.ts';
 import type { ClusterView } from '../ports.ts';
@@ -16,11 +16,11 @@ export function watchedSpec({ spec }: Pick<ImagePolicy, 'spec'>): WatchedSpec | 
 /** The next check of the policy's rollouts, as an immediate or a delayed job; undefined when there is nothing to find out. */
 export function rolloutJob(
   policy: ImagePolicy,
-  cluster: Pick<ClusterView, 'findWorkload' | 'listWorkloads' | 'aliases' | 'crossNamespace' | 'namespaceConsent'>,
+  cluster: Pick<ClusterView, 'findWorkload' | 'listWorkloads' | 'aliases'> & Seen,
   now: Date,
 ): PolicyJob | undefined {
   const spec = watchedSpec(policy);
-  const due = spec && nextCheck(policy, spec.rollout, snapshotOf(policy, asSeenBy(policy, cluster), now));
+  const due = spec && nextCheck(policy, spec.rollout, snapshotOf(policy, cluster, now));
   return due && jobOf(policy, due, now);
 }
 

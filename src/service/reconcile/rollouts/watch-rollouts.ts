@@ -17,7 +17,7 @@ import type { PolicyJob } from '../../queue/jobs.ts';
 import { defaultParallel } from '../apply.ts';
 import { completingJob } from '../enqueue/completing-job.ts';
 import { atLeastAsStatus } from '../enqueue/fresh-state.ts';
-import type { ClusterView, Ports } from '../ports.ts';
+import type { Policies, Ports, Registry, SeenCluster } from '../ports.ts';
 import { reportResults } from './report-rollouts.ts';
 import { inParallel } from '../../../core/async/in-parallel.ts';
 import { rollBack } from './roll-back.ts';
@@ -27,10 +27,15 @@ import { rolloutJob, watchedSpec, type WatchedSpec } from './rollout-job.ts';
 export interface RolloutCheck {
   readonly policy: ImagePolicy;
   readonly spec: WatchedSpec;
+  /** What the policy may see, with targets that are at least as new as its status. */
+  readonly cluster: SeenCluster;
   /** The workloads that the check has read from the API server, by key; undefined for one that is gone. */
   readonly fresh: Map<string, Workload | undefined>;
   readonly signal: AbortSignal;
 }
+
+/** The ports of a check. What it sees of the cluster is in the check. */
+export type RolloutPorts = Omit<Ports, 'cluster'>;
 
 /** Checks the rollouts of one policy, acts on the findings, and enqueues the next check. */
 export async function watchRollouts(job: PolicyJob, ports: Ports, signal: AbortSignal): Promise<void> {
@@ -42,25 +47,32 @@ export async function watchRollouts(job: PolicyJob, ports: Ports, signal: AbortS
     throw error;
   }
   const policy = findSame(job, ports);
-  const next = policy && rolloutJob(policy, ports.cluster, new Date(ports.cluster.now()));
+  const next = policy && rolloutJob(policy, asSeenBy(policy, ports.cluster), new Date(ports.cluster.now()));
   if (next !== undefined) await ports.queues.addPolicyJobs([next]);
 }
 
 async function checkOnce(job: PolicyJob, ports: Ports, signal: AbortSignal): Promise<void> {
-  const policy = await findNewest(job, ports, signal);
-  const spec = policy && watchedSpec(policy);
-  if (policy === undefined || spec === undefined) return;
-  // Counted by older workloads, a rollout that has failed would not be one of the policy.
-  const seen = { ...ports, cluster: asSeenBy(policy, await atLeastAsStatus(policy, ports, signal)) };
-  const check: RolloutCheck = { policy, spec, fresh: new Map(), signal };
-  const findings = await examine(check, job.notBefore !== undefined, seen);
-  const recorded = await record(check, findings, seen);
+  const check = await startCheck(job, ports, signal);
+  if (check === undefined) return;
+  const { policy, cluster } = check;
+  const findings = await examine(check, job.notBefore !== undefined, ports);
+  const recorded = await record(check, findings, ports.policies);
   if (recorded === undefined) return;
   const { decision, isReleased } = recorded;
   // What had to wait because the image was rejected can go on.
-  if (isReleased) await ports.queues.addPolicyJobs([completingJob(policy, new Date(ports.cluster.now()))]);
-  await reportResults(policy, decision.results, seen);
-  await rollBack(decision, { ...check, policy: { ...policy, status: decision.status } }, seen);
+  if (isReleased) await ports.queues.addPolicyJobs([completingJob(policy, new Date(cluster.now()))]);
+  await reportResults(policy, decision.results, { ...ports, cluster });
+  await rollBack(decision, { ...check, policy: { ...policy, status: decision.status } }, ports);
+}
+
+/** The check of a job, with the policy and what it may see; undefined if the policy is gone, or its rollouts are not watched. */
+async function startCheck(job: PolicyJob, ports: Ports, signal: AbortSignal): Promise<RolloutCheck | undefined> {
+  const policy = await findNewest(job, ports, signal);
+  const spec = policy && watchedSpec(policy);
+  if (policy === undefined || spec === undefined) return undefined;
+  // Counted by older workloads, a rollout that has failed would not be one of the policy.
+  const cluster = asSeenBy(policy, await atLeastAsStatus(policy, ports, signal));
+  return { policy, spec, cluster, fresh: new Map(), signal };
 }
 
 /**
@@ -70,7 +82,7 @@ async function findNewest(job: PolicyJob, ports: Ports, signal: AbortSignal): Pr
   const cached = findSame(job, ports);
   if (job.notBefore !== undefined) return cached;
   const now = new Date(ports.cluster.now());
-  const ownJob = cached && rolloutJob(cached, ports.cluster, now);
+  const ownJob = cached && rolloutJob(cached, asSeenBy(cached, ports.cluster), now);
   if (ownJob !== undefined && ownJob.notBefore === undefined) return cached;
   const read = await ports.policies.read(job.policy.namespace, job.policy.name, signal);
   if (read?.uid !== job.policy.uid) return undefined;
@@ -85,9 +97,8 @@ function findSame({ policy: { namespace, name, uid } }: PolicyJob, { policies }:
 }
 
 /** What the caches say of all rollouts, and the API server of those that are not complete. */
-async function examine(check: RolloutCheck, isScheduled: boolean, ports: Ports): Promise<Finding[]> {
-  const { policy, spec } = check;
-  const { cluster } = ports;
+async function examine(check: RolloutCheck, isScheduled: boolean, ports: RolloutPorts): Promise<Finding[]> {
+  const { policy, spec, cluster } = check;
   const { over, asked } = examineRollouts(policy, spec.rollout, snapshotOf(policy, cluster, new Date(cluster.now())), isScheduled);
   const results = await inParallel(asked, spec.maxParallel ?? defaultParallel, (found) => readRollout(found, check, ports));
   const examined = results.map((result) => {
@@ -98,32 +109,36 @@ async function examine(check: RolloutCheck, isScheduled: boolean, ports: Ports):
 }
 
 /** Evaluates a rollout anew, by what the API server says of it now. */
-async function readRollout(found: Finding, check: RolloutCheck, ports: Ports): Promise<Finding> {
+async function readRollout(found: Finding, check: RolloutCheck, ports: RolloutPorts): Promise<Finding> {
   const { rollout, evaluation, digests } = found;
-  const { policy, spec, fresh, signal } = check;
+  const { policy, spec, cluster, fresh, signal } = check;
   const key = workloadKey(rollout.workload);
   let answeredAt: Date | undefined;
   const workload = await ports.workloads.read(rollout.workload, signal, (at) => (answeredAt = at));
   fresh.set(key, workload);
   const alone = asSeenBy(policy, {
-    ...ports.cluster,
+    ...cluster,
     findWorkload: (ref: WorkloadRef) => (workloadKey(ref) === key ? workload : undefined),
     listWorkloads: () => (workload === undefined ? [] : [workload]),
   });
-  const snapshot = snapshotOf(policy, alone, new Date(ports.cluster.now()));
+  const snapshot = snapshotOf(policy, alone, new Date(cluster.now()));
   const current = currentRollouts(policy, snapshot).find((one) => workloadKey(one.workload) === key);
   if (current === undefined) return { rollout: { ...rollout, entries: [] }, evaluation, digests };
   const time = { since: rollout.since, timeoutMs: spec.rollout.timeoutMs };
   const now = await evaluateNow(current, time, { check, answeredAt }, ports);
-  return { rollout: current, evaluation: now, digests: now.kind === 'failed' ? await findDigests(current, check, ports) : digests };
+  return {
+    rollout: current,
+    evaluation: now,
+    digests: now.kind === 'failed' ? await findDigests(current, check, ports.registry) : digests,
+  };
 }
 
 /** The pods are read only of a rollout that is not over; where they may not be read, only the workload itself is evaluated. */
 async function evaluateNow(
   rollout: Rollout,
   time: RolloutTime,
-  { check: { signal }, answeredAt }: { readonly check: RolloutCheck; readonly answeredAt: Date | undefined },
-  { workloads, cluster, report }: Ports,
+  { check: { cluster, signal }, answeredAt }: { readonly check: RolloutCheck; readonly answeredAt: Date | undefined },
+  { workloads, report }: RolloutPorts,
 ): Promise<RolloutEvaluation> {
   const evaluation = evaluateReading(rollout, time, { answeredAt }, new Date(cluster.now()));
   if (evaluation.kind === 'done' || evaluation.kind === 'notWatched') return evaluation;
@@ -140,11 +155,11 @@ async function evaluateNow(
 async function findDigests(
   { entries }: Rollout,
   { policy, spec, signal }: RolloutCheck,
-  { registry }: Pick<Ports, 'registry'>,
+  { headManifest, sourceOf }: Registry,
 ): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (const { digest, tag } of entries) {
-    const head = digest === undefined ? await registry.headManifest(registry.sourceOf(policy, spec), tag, signal) : undefined;
+    const head = digest === undefined ? await headManifest(sourceOf(policy, spec), tag, signal) : undefined;
     if (head !== undefined) found.set(tag, head.digest);
   }
   return found;
@@ -154,26 +169,25 @@ async function findDigests(
 async function record(
   check: RolloutCheck,
   findings: readonly Finding[],
-  ports: Ports,
+  { writeStatus }: Policies,
 ): Promise<{ readonly decision: RolloutDecision; readonly isReleased: boolean } | undefined> {
-  const { policy, signal } = check;
+  const { policy, cluster, signal } = check;
   let decision: RolloutDecision | undefined;
   let before: PolicyStatus = {};
-  const now = new Date(ports.cluster.now());
+  const now = new Date(cluster.now());
   const update = (status: PolicyStatus) => {
     const current = { ...policy, status };
     before = status;
-    decision = decideRollouts(current, findings, withFresh(check, ports.cluster, now));
+    decision = decideRollouts(current, findings, withFresh(check, now));
     return withRollouts(current, decision, now);
   };
-  await ports.policies.writeStatus(policy, update, signal);
+  await writeStatus(policy, update, signal);
   if (decision === undefined) return undefined;
   const rejected = new Set(decision.status.rejected?.map(({ digest }) => digest));
   return { decision, isReleased: before.rejected?.some(({ digest }) => !rejected.has(digest)) === true };
 }
 
 /** What the policy sees of its targets now, and of other workloads as the check has read them. */
-function withFresh({ policy, fresh }: RolloutCheck, cluster: ClusterView, now: Date): TargetSnapshot {
-  const { findWorkload } = cluster;
-  return { ...snapshotOf(policy, cluster, now), findWorkload: (ref) => fresh.get(workloadKey(ref)) ?? findWorkload(ref) };
+function withFresh({ policy, cluster, fresh }: RolloutCheck, now: Date): TargetSnapshot {
+  return { ...snapshotOf(policy, cluster, now), findWorkload: (ref) => fresh.get(workloadKey(ref)) ?? cluster.findWorkload(ref) };
 }
