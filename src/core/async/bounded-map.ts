@@ -3,6 +3,8 @@
 /** A Map that removes the least recently used entry when it exceeds its limit. It is for caches whose keys come from outside. */
 export class BoundedMap<K, V> extends Map<K, V> {
   readonly #limit: number;
+  /** Goes on from the last entry that it removed: a new iterator would pass all places that removed entries have left at the start of a Map. */
+  #oldest: MapIterator<K> = this.keys();
 
   constructor(limit: number) {
     super();
@@ -20,13 +22,17 @@ export class BoundedMap<K, V> extends Map<K, V> {
   override set(key: K, value: V): this {
     this.delete(key);
     super.set(key, value);
-    if (this.size > this.#limit) {
-      for (const oldest of this.keys()) {
-        this.delete(oldest);
-        break;
-      }
-    }
+    if (this.size > this.#limit) this.#removeOldest();
     return this;
+  }
+
+  #removeOldest(): void {
+    let { done, value: key } = this.#oldest.next();
+    if (done === true) {
+      this.#oldest = this.keys();
+      ({ value: key } = this.#oldest.next());
+    }
+    if (key !== undefined) this.delete(key);
   }
 }
 

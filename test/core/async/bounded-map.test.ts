@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import { BoundedMap, createTtlCache } from '../../../src/core/async/bounded-map.ts';
 
 test('the entry that was not set or read for the longest time is evicted', () => {
@@ -23,6 +24,30 @@ test('asking whether a key exists does not keep its entry', () => {
   assert.ok(map.has('a'));
   map.set('c', 2);
   assert.deepEqual([...map.keys()], ['b', 'c']);
+});
+
+test('whatever is read, set, removed and cleared, the entries that were used last are kept, in the order of their use', () => {
+  const step = fc.record({ act: fc.constantFrom('get', 'set', 'set', 'delete', 'clear'), key: fc.integer({ max: 7, min: 0 }) });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+      const map = new BoundedMap<number, number>(4);
+      let used: number[] = [];
+      for (const { act, key } of steps) {
+        const others = used.filter((one) => one !== key);
+        if (act === 'clear') {
+          map.clear();
+          used = [];
+        } else if (act === 'delete') {
+          map.delete(key);
+          used = others;
+        } else if (act === 'set') {
+          map.set(key, key);
+          used = [...others, key].slice(-4);
+        } else if (map.get(key) !== undefined) used = [...others, key];
+        assert.deepEqual([...map.keys()], used);
+      }
+    }),
+  );
 });
 
 /** A cache of two answers for ten milliseconds, a clock, and what was loaded. */
