@@ -2,7 +2,7 @@ import { accessKey } from '../../core/model/image-source.ts';
 import type { AuthenticatedHttp } from './authentication.ts';
 import type { HttpAnswer } from './http.ts';
 
-/** The limit for the total size of the cached answers. A list of a thousand tags has about 20 kB. */
+/** The limit for the total size of the cached answers, with their addresses and headers. A list of a thousand tags has about 20 kB. */
 const maxBytes = 16 * 1024 * 1024;
 
 /** The minimum age of a usable Last-Modified. It has whole seconds, and clocks differ, so with a newer one, a push right after it could be missed for ever. */
@@ -11,6 +11,7 @@ const lastModifiedMarginMs = 60_000;
 interface CachedAnswer {
   readonly condition: Readonly<Record<string, string>>;
   readonly answer: HttpAnswer;
+  readonly bytes: number;
 }
 
 /**
@@ -21,14 +22,16 @@ export function conditional(send: AuthenticatedHttp, limitBytes = maxBytes): Aut
   const answers = new Map<string, CachedAnswer>();
   let bytes = 0;
   const forget = (key: string) => {
-    bytes -= answers.get(key)?.answer.body.length ?? 0;
+    bytes -= answers.get(key)?.bytes ?? 0;
     answers.delete(key);
   };
   const remember = (key: string, answer: HttpAnswer) => {
     const condition = conditionOf(answer);
-    if (condition === undefined || answer.body.length > limitBytes) return;
-    answers.set(key, { condition, answer });
-    bytes += answer.body.length;
+    // A registry may send many small answers with long headers, each for an address of its own.
+    const size = key.length + JSON.stringify(answer.headers).length + answer.body.length;
+    if (condition === undefined || size > limitBytes) return;
+    answers.set(key, { condition, answer, bytes: size });
+    bytes += size;
     for (const oldest of answers.keys()) {
       if (bytes <= limitBytes) break;
       forget(oldest);

@@ -70,11 +70,21 @@ test('other pages and other credentials have cached answers of their own', async
 
 test('when the cache is full the oldest answers are evicted', async () => {
   const { asked, send } = create(
-    ['aa', 'bb', 'cccc', 'x', 'y'].map((body, index) => answer(200, body, { etag: `"${index}"` })),
-    7,
+    [2, 2, 4, 1, 1].map((thousands, index) => answer(200, 'a'.repeat(thousands * 1_000), { etag: `"${index}"` })),
+    7_500,
   );
   for (const path of ['/a', '/b', '/c', '/a', '/b']) await send(source, request(path));
   assert.deepEqual(asked, [undefined, undefined, undefined, undefined, '"1"']);
+});
+
+test('addresses and headers count, so that small answers with long headers do not fill the memory', async () => {
+  const long = { link: `<${'x'.repeat(3_000)}>; rel="next"` };
+  const { asked, send } = create(
+    [0, 1, 2, 3, 4].map((index) => answer(200, '{}', { etag: `"${index}"`, ...long })),
+    7_500,
+  );
+  for (const path of ['/a', '/b', `/${'c'.repeat(1_000)}`, '/b', '/a']) await send(source, request(path));
+  assert.deepEqual(asked, [undefined, undefined, undefined, '"1"', undefined]);
 });
 
 test('a client returns the same list of tags when none of its pages has changed', async (t) => {
