@@ -34,14 +34,12 @@ export interface RefusedRollback {
 /** Where to find workloads, and the aliases of registries. */
 type RollbackView = Pick<TargetSnapshot, 'findWorkload' | 'aliases'>;
 
-type Policy = Pick<ImagePolicy, 'uid' | 'spec' | 'status'>;
-
 /**
  * The failed changes of a workload that are to be rolled back; a failed rollback is never rolled back itself. `failed`: failures that were just found and that
  * the history has no room for.
  */
 export function rollbacksOf(
-  policy: Policy,
+  policy: ImagePolicy,
   workload: Workload,
   aliases: RegistryAliases,
   failed: readonly HistoryEntry[] = [],
@@ -68,12 +66,7 @@ export function rollbacksOf(
 }
 
 /** The plan for the rollbacks of a workload that are not done yet, with the records that the workload gets of them. */
-export function planRollback(
-  workload: Workload,
-  open: readonly Rollback[],
-  policy: Pick<ImagePolicy, 'uid' | 'generation'>,
-  at: Date,
-): UpdatePlan {
+export function planRollback(workload: Workload, open: readonly Rollback[], policy: ImagePolicy, at: Date): UpdatePlan {
   const changes = open.flatMap(({ entry, container, position }) => {
     const change = { container: container.name, ...position, from: container.image, to: entry.from };
     const digest = tryParseImageReference(change.to)?.digest;
@@ -109,7 +102,7 @@ function isUndoneBy({ from, to }: HistoryEntry, back: HistoryEntry): boolean {
 }
 
 /** The failed changes in the history that the current policy does not allow to be rolled back and that have not been reported yet. */
-export function refusedRollbacks(policy: Policy, view: RollbackView): RefusedRollback[] {
+export function refusedRollbacks(policy: ImagePolicy, view: RollbackView): RefusedRollback[] {
   const { spec, status } = policy;
   if (!isUsable(spec)) return [];
   return newestOf(status.history ?? []).flatMap((entry) => {

@@ -1,7 +1,7 @@
 import { defined } from '../model/defined.ts';
 import { whyNoRollback } from './automatic-rollback.ts';
-import { followedWorkloads, isOpen, isRecorded, type RolloutOwner } from './current-rollouts.ts';
-import { isUsable, type RolloutSettings } from '../model/image-policy.ts';
+import { followedWorkloads, isOpen, isRecorded } from './current-rollouts.ts';
+import { isUsable, type ImagePolicy, type RolloutSettings } from '../model/image-policy.ts';
 import { evaluateRollout, type RolloutEvaluation } from './evaluate-rollout.ts';
 import type { HistoryEntry, PolicyStatus, RolloutCounts } from '../model/policy-status.ts';
 import { findRejection } from '../plan/rejections.ts';
@@ -20,7 +20,7 @@ export interface RolloutState {
 }
 
 /** The rollout status of every workload that runs an image this policy applied; empty if the policy does not watch rollouts. Sends no requests. */
-export function rolloutStatesOf(policy: RolloutOwner, snapshot: TargetSnapshot): RolloutState[] {
+export function rolloutStatesOf(policy: ImagePolicy, snapshot: TargetSnapshot): RolloutState[] {
   if (!isUsable(policy.spec) || policy.spec.rollout === undefined) return [];
   const { timeoutMs } = policy.spec.rollout;
   return followedWorkloads(policy, snapshot).map(({ workload, entries }) => {
@@ -36,7 +36,7 @@ export interface RolloutProgress {
 }
 
 /** The status with the counts of its rollouts and, once all are over, the time up to which all changes are complete. */
-export function progressOf(policy: RolloutOwner, snapshot: TargetSnapshot): RolloutProgress {
+export function progressOf(policy: ImagePolicy, snapshot: TargetSnapshot): RolloutProgress {
   const { spec, status } = policy;
   const states = rolloutStatesOf(policy, snapshot);
   const counts = countRollouts(policy, states, snapshot.at);
@@ -49,11 +49,7 @@ export function progressOf(policy: RolloutOwner, snapshot: TargetSnapshot): Roll
 }
 
 /** The counts for the status; undefined where there is nothing to count and there was nothing before. */
-export function countRollouts(
-  { spec, status }: Pick<RolloutOwner, 'spec' | 'status'>,
-  rollouts: readonly RolloutState[],
-  now: Date,
-): RolloutCounts | undefined {
+export function countRollouts({ spec, status }: ImagePolicy, rollouts: readonly RolloutState[], now: Date): RolloutCounts | undefined {
   if (rollouts.length === 0 && status.rollouts === undefined) return undefined;
   const states = rollouts.map((rollout) => stateOf(rollout, status));
   const count = (state: CountedAs) => states.filter((one) => one === state).length;

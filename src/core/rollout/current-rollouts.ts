@@ -15,16 +15,13 @@ export interface Rollout {
   readonly since: Date;
 }
 
-/** The parts of a policy that record its changes. */
-export type RolloutOwner = Pick<ImagePolicy, 'namespace' | 'uid' | 'spec' | 'status'>;
-
 /**
  * The targets of the policy that run an image it applied, according to their own annotations and the history, with the newest change of each container.
  * A workload that is no longer a target is not watched, even if the history contains it.
  */
 export function followedWorkloads(
-  policy: RolloutOwner,
-  { targets }: Pick<TargetSnapshot, 'targets'>,
+  policy: ImagePolicy,
+  { targets }: TargetSnapshot,
 ): { readonly workload: Workload; readonly entries: readonly HistoryEntry[] }[] {
   const { spec } = policy;
   if (!isUsable(spec)) return [];
@@ -37,7 +34,7 @@ export function followedWorkloads(
 }
 
 /** The rollouts that are in progress or have failed. */
-export function currentRollouts(policy: RolloutOwner, snapshot: Pick<TargetSnapshot, 'targets'>): Rollout[] {
+export function currentRollouts(policy: ImagePolicy, snapshot: TargetSnapshot): Rollout[] {
   return followedWorkloads(policy, snapshot).flatMap(({ workload, entries }) => {
     const open = entries.filter(isOpen);
     return open.length === 0 ? [] : [{ workload, entries: open, since: new Date(Math.max(...open.map(({ at }) => Date.parse(at)))) }];
@@ -50,7 +47,7 @@ export function isRecorded({ history = [] }: PolicyStatus, entry: HistoryEntry):
 }
 
 /** The last changes of the containers that still run what they were changed to. */
-function currentChanges(workload: Workload, policy: RolloutOwner): HistoryEntry[] {
+function currentChanges(workload: Workload, policy: ImagePolicy): HistoryEntry[] {
   return imagesOf(workload).flatMap(({ container }) => {
     const [last] = changesTo(policy, workload, container.name);
     // A workload of a kind that does not roll out has no rollout to follow: only the history is used.
@@ -93,7 +90,7 @@ export function newestOf(history: readonly HistoryEntry[]): HistoryEntry[] {
 }
 
 /** Identifies a container of a workload; used as a map key. */
-export function containerKey(workload: WorkloadRef, container: string): string {
+function containerKey(workload: WorkloadRef, container: string): string {
   return `${workloadKey(workload)}/${container}`;
 }
 

@@ -1,7 +1,7 @@
 /** What a check of rollouts finds: from the caches alone where that is enough, and otherwise from what is read from the API server. */
-import type { RolloutSettings } from '../model/image-policy.ts';
+import type { ImagePolicy, RolloutSettings } from '../model/image-policy.ts';
 import type { TargetSnapshot } from '../model/target-snapshot.ts';
-import { currentRollouts, type Rollout, type RolloutOwner } from './current-rollouts.ts';
+import { currentRollouts, type Rollout } from './current-rollouts.ts';
 import { evidenceOf, type PodState } from './evaluate-pods.ts';
 import { changedAt, evaluateRollout, type RolloutEvaluation, type RolloutTime } from './evaluate-rollout.ts';
 
@@ -30,7 +30,7 @@ export interface Examination {
 
 /** Evaluates all rollouts from the caches, and chooses those to read. `isScheduled`: the check is due at this time, rather than caused by a change. */
 export function examineRollouts(
-  policy: RolloutOwner,
+  policy: ImagePolicy,
   { timeoutMs }: RolloutSettings,
   snapshot: TargetSnapshot,
   isScheduled: boolean,

@@ -17,18 +17,12 @@ import type { RolloutEvaluation } from './evaluate-rollout.ts';
 import type { Finding } from './examine-rollouts.ts';
 import { failedWorkloads } from './wave-progress.ts';
 
-type Policy = Pick<ImagePolicy, 'namespace' | 'uid' | 'spec' | 'status' | 'actions'>;
-
 /**
  * The status with the results that are now known. Images that are to blame for a failure are rejected, unless failures are ignored. An image that rolled out after all is no longer rejected
  * once no workload is left on which it failed. Failures that are missing from the history are added to it. With waves, an image is rejected when it has failed on
  * `maxFailures` workloads, those of earlier checks included.
  */
-export function recordFindings(
-  policy: Policy,
-  findings: readonly Finding[],
-  snapshot: Pick<TargetSnapshot, 'targets' | 'at'>,
-): PolicyStatus {
+export function recordFindings(policy: ImagePolicy, findings: readonly Finding[], snapshot: TargetSnapshot): PolicyStatus {
   const { spec, status } = policy;
   if (!isUsable(spec) || spec.rollout === undefined) return status;
   const { waves, onFailure } = spec.rollout;
@@ -56,11 +50,7 @@ export function recordFindings(
 }
 
 /** The status that rejects what is rolled back: also an image whose failure was ignored when it was found, by a policy that was edited since. */
-export function rejectRolledBack(
-  policy: Policy,
-  rollbacks: readonly Pick<Rollback, 'entry'>[],
-  snapshot: Pick<TargetSnapshot, 'targets' | 'at'>,
-): PolicyStatus {
+export function rejectRolledBack(policy: ImagePolicy, rollbacks: readonly Rollback[], snapshot: TargetSnapshot): PolicyStatus {
   const { rejected = [] } = policy.status;
   const missing = rollbacks
     .map(({ entry }) => entry)
@@ -80,12 +70,7 @@ function withRejection(
 }
 
 /** Whether an image has failed on as many workloads as reject it for all; without waves, one is enough. */
-function isTooMuch(
-  digest: string | undefined,
-  policy: Policy,
-  findings: readonly Finding[],
-  snapshot: Pick<TargetSnapshot, 'targets' | 'at'>,
-): boolean {
+function isTooMuch(digest: string | undefined, policy: ImagePolicy, findings: readonly Finding[], snapshot: TargetSnapshot): boolean {
   const waves = isUsable(policy.spec) ? policy.spec.rollout?.waves : undefined;
   if (waves === undefined || digest === undefined) return true;
   return countFailures(digest, findings, failedWorkloads(policy, digest, snapshot)) >= waves.maxFailures;
@@ -104,7 +89,7 @@ function countFailures(digest: string, findings: readonly Finding[], earlier: Re
  * The rejection of a failure is disproved where the failed rollout completes after all, and by any rollout after a release. A rollout that began elsewhere before the
  * rejection proves nothing; whether it did is not decided by the times of the two, which may be of different clocks. A user who rolled back needs no reason.
  */
-function isDisproved(image: RejectedImage, { result }: HistoryEntry, { actions }: Policy, now: Date): boolean {
+function isDisproved(image: RejectedImage, { result }: HistoryEntry, { actions }: ImagePolicy, now: Date): boolean {
   if (image.reason === 'RollbackRequested') return false;
   return result === 'Failed' || isReleased(new Date(image.at), actions, now);
 }

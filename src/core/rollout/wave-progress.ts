@@ -13,10 +13,8 @@ import { rolloutStatesOf, type RolloutState } from './count-rollouts.ts';
 import { isRecorded } from './current-rollouts.ts';
 import { deadlineOf } from './evaluate-rollout.ts';
 
-type Policy = Pick<ImagePolicy, 'namespace' | 'uid' | 'generation' | 'spec' | 'status' | 'actions'>;
-
 /** The progress of each workload that was changed to the candidate, by key; undefined for a policy without waves. */
-export function waveProgress(policy: Policy, candidate: Candidate, snapshot: TargetSnapshot): Map<string, TargetProgress> | undefined {
+export function waveProgress(policy: ImagePolicy, candidate: Candidate, snapshot: TargetSnapshot): Map<string, TargetProgress> | undefined {
   const { spec } = policy;
   if (!isUsable(spec) || spec.rollout?.waves === undefined) return undefined;
   const { timeoutMs } = spec.rollout;
@@ -42,11 +40,7 @@ export function waveProgress(policy: Policy, candidate: Candidate, snapshot: Tar
  * The keys of the workloads on which the rollout of a digest failed and the image is to blame, whether or not they were rolled back; without those that failed
  * before a release.
  */
-export function failedWorkloads(
-  { status, uid, actions }: Pick<Policy, 'status' | 'uid' | 'actions'>,
-  digest: string,
-  { targets, at: now }: Pick<TargetSnapshot, 'targets' | 'at'>,
-): Set<string> {
+export function failedWorkloads({ status, uid, actions }: ImagePolicy, digest: string, { targets, at: now }: TargetSnapshot): Set<string> {
   const { history = [] } = status;
   const isOpen = (at: string) => !isReleased(new Date(at), actions, now);
   const rolledBack = (workload: Workload) =>
@@ -71,7 +65,7 @@ function isAbout({ tag, digest }: HistoryEntry, candidate: Candidate): boolean {
 /** A rollout is over when the status says so, too: that is when the pause begins. */
 function progressOf(
   { workload, entries, evaluation }: RolloutState,
-  { status, actions }: Policy,
+  { status, actions }: ImagePolicy,
   timeoutMs: number,
   now: Date,
 ): TargetProgress {

@@ -35,8 +35,6 @@ export interface ReconcileCause extends Asked {
   readonly isHinted?: boolean;
 }
 
-type StatusOwner = Pick<ImagePolicy, 'uid' | 'generation' | 'namespace' | 'spec' | 'status' | 'actions'>;
-
 /** The minimum time between writes of `lastCheckTime` alone. */
 const checkTimeStepMs = 60_000;
 
@@ -45,7 +43,7 @@ const checkTimeStepMs = 60_000;
  * evaluated as well.
  */
 export function nextStatus(
-  policy: StatusOwner,
+  policy: ImagePolicy,
   result: Outcome | Postponement,
   { cause, now }: { readonly cause: ReconcileCause; readonly now: Date },
   view?: TargetsView,
@@ -56,25 +54,26 @@ export function nextStatus(
   if (result.kind === 'postponed' && isOverdue) return undefined;
   if (result.kind !== 'postponed' && (isOverdue || isOvertaken(policy, result, cause) || isOutdated(policy, result, view)))
     return addChanges(policy, result, { cause, now, snapshot });
-  const { waiting: current, ...rest } = policy.status;
+  const { waiting, ...rest } = policy.status;
   const isBeside = leavesConditions(policy.status, result, cause);
-  const resolved = result.kind === 'postponed' ? result : resolvePending(result, current);
+  const resolved = result.kind === 'postponed' ? result : resolvePending(result, waiting);
   const old = resolved.kind === 'postponed' ? rest : withPendingApproval(rest, resolved);
   const told = {
     ...old,
-    ...(resolved.kind === 'postponed' ? postponed(resolved, current) : { ...reconciled(old, resolved, cause, now), ...answered(cause) }),
+    ...(resolved.kind === 'postponed' ? postponed(resolved, waiting) : { ...reconciled(old, resolved, cause, now), ...answered(cause) }),
   };
   const complete = withApplied({ ...told, ...pastAfter(told, policy, now, snapshot) }, policy, result.kind === 'postponed' ? {} : result);
   const past = resolved.kind === 'postponed' || cause.rollback === undefined ? complete : endRollback(complete, policy, cause);
   const found = { ...past, ...targetsAfter({ ...policy, status: old }, result, view) };
-  const rollouts = snapshot && rolloutStatesOf({ ...policy, status: found }, snapshot);
-  const counts = rollouts && countRollouts({ spec: policy.spec, status: found }, rollouts, now);
-  const states = rollouts && rolloutConditions({ ...policy, status: found }, rollouts, now);
+  const current = { ...policy, status: found };
+  const rollouts = snapshot && rolloutStatesOf(current, snapshot);
+  const counts = rollouts && countRollouts(current, rollouts, now);
+  const states = rollouts && rolloutConditions(current, rollouts, now);
   const next: PolicyStatus = {
     ...found,
     ...defined({ rollouts: counts }),
     ...(cause.isHinted !== true && { observedGeneration: policy.generation }),
-    ...(isBeside ? keptWait(current, result) : { conditions: nextConditions(policy, resolved, now, states) }),
+    ...(isBeside ? keptWait(waiting, result) : { conditions: nextConditions(policy, resolved, now, states) }),
   };
   return isWorthWriting(policy.status, next, now) ? next : undefined;
 }
@@ -83,18 +82,14 @@ export function nextStatus(
  * Whether the status describes a newer image, which another replica or an earlier push has selected. What holds up an older one that was pushed, such as its
  * rejection, says nothing about the selected one.
  */
-function isOvertaken(
-  policy: Pick<ImagePolicy, 'spec' | 'status'>,
-  { kind, tag, selection }: Outcome,
-  { isHinted }: ReconcileCause,
-): boolean {
+function isOvertaken(policy: ImagePolicy, { kind, tag, selection }: Outcome, { isHinted }: ReconcileCause): boolean {
   if (selection !== undefined) return selection.isNamed === true && isOlderThanSelected(policy, selection.candidate.tag);
   const isHeldUp = isHinted === true && (kind === 'stalled' || kind === 'waiting');
   return isHeldUp && tag !== undefined && isOlderThanSelected(policy, tag);
 }
 
 /** Whether the policy has selected a newer tag, as far as the names show it. */
-export function isOlderThanSelected({ spec, status }: Pick<ImagePolicy, 'spec' | 'status'>, tag: string): boolean {
+export function isOlderThanSelected({ spec, status }: ImagePolicy, tag: string): boolean {
   const latest = status.latest?.tag;
   if (latest === undefined || !isUsable(spec)) return false;
   const { strategy } = spec;
@@ -149,7 +144,7 @@ function keptWait(waiting: Waiting | undefined, result: Outcome | Postponement):
 
 /** Records the changes that were made, and what was selected for them, and nothing else. */
 function addChanges(
-  policy: StatusOwner,
+  policy: ImagePolicy,
   outcome: Outcome,
   { cause, now, snapshot }: { readonly cause: ReconcileCause; readonly now: Date; readonly snapshot: TargetSnapshot | undefined },
 ): PolicyStatus | undefined {
@@ -164,14 +159,14 @@ function addChanges(
 }
 
 /** The status with what the policy has applied as its selection, if that is newer. */
-function withApplied(next: PolicyStatus, { spec, status }: StatusOwner, outcome: Parameters<typeof latestApplied>[2]): PolicyStatus {
+function withApplied(next: PolicyStatus, { spec, status }: ImagePolicy, outcome: Parameters<typeof latestApplied>[2]): PolicyStatus {
   return { ...next, ...defined({ latest: latestApplied({ spec, status: next }, status.latest, outcome) }) };
 }
 
 /** The history fields with the missing changes that the workloads record; empty if none is missing. */
 function pastAfter(
   next: PolicyStatus,
-  { uid, namespace, status }: StatusOwner,
+  { uid, namespace, status }: ImagePolicy,
   now: Date,
   snapshot: TargetSnapshot | undefined,
 ): LastChanges {
@@ -182,7 +177,7 @@ function pastAfter(
 }
 
 /** The status without a finished rollback: this reconcile has answered it, or its request was withdrawn. */
-function endRollback({ rollback, ...status }: PolicyStatus, { actions }: StatusOwner, cause: ReconcileCause): PolicyStatus {
+function endRollback({ rollback, ...status }: PolicyStatus, { actions }: ImagePolicy, cause: ReconcileCause): PolicyStatus {
   const isOpen = rollback !== undefined && rollback.request !== cause.rollback && rollback.request === actions?.rollbackTo;
   return isOpen ? { ...status, rollback } : status;
 }
@@ -225,11 +220,7 @@ function reconciled(old: PolicyStatus, outcome: Outcome, cause: ReconcileCause, 
  * The running images of the targets, as the reconcile read them, so that the conditions fit. If it did not get that far, they are read from the workloads now.
  * Empty if neither is known.
  */
-function targetsAfter(
-  policy: Pick<ImagePolicy, 'namespace' | 'spec' | 'status'>,
-  result: Outcome | Postponement,
-  view: TargetsView | undefined,
-): ReturnType<typeof showSeen> {
+function targetsAfter(policy: ImagePolicy, result: Outcome | Postponement, view: TargetsView | undefined): ReturnType<typeof showSeen> {
   const { status } = policy;
   if (result.kind === 'postponed') return showWithView(policy, view) ?? {};
   const { selection, seen, changes = [] } = result;
@@ -239,20 +230,13 @@ function targetsAfter(
   return showWithView(policy, view) ?? showChanges(status, made);
 }
 
-function showWithView(
-  policy: Pick<ImagePolicy, 'namespace' | 'spec' | 'status'>,
-  view: TargetsView | undefined,
-): ReturnType<typeof showSeen> | undefined {
+function showWithView(policy: ImagePolicy, view: TargetsView | undefined): ReturnType<typeof showSeen> | undefined {
   const seen = view && seeTargets(policy, view);
   return seen && showSeen(policy.status, seen);
 }
 
 /** The status with the running images of the targets; undefined if it has them already. */
-export function withSeenTargets(
-  policy: Pick<ImagePolicy, 'namespace' | 'spec' | 'status'>,
-  view: TargetsView,
-  now: Date,
-): PolicyStatus | undefined {
+export function withSeenTargets(policy: ImagePolicy, view: TargetsView, now: Date): PolicyStatus | undefined {
   const next = { ...policy.status, ...showWithView(policy, view) };
   return isWorthWriting(policy.status, next, now) ? next : undefined;
 }

@@ -8,7 +8,6 @@ import { formatWorkload } from '../model/workload.ts';
 import { waveReasons } from '../plan/guards/wave.ts';
 import { describeWaiting, isPending } from '../plan/pending-candidate.ts';
 import { findRejection } from '../plan/rejections.ts';
-import type { RetryOwner } from '../plan/retries.ts';
 import type { RolloutProgress, RolloutState } from '../rollout/count-rollouts.ts';
 import { retriesOf, rolloutConditions } from './condition-states.ts';
 import { nextConditions, withHeldRollouts } from './next-conditions.ts';
@@ -27,11 +26,7 @@ const ownReasons: ReadonlySet<string> = new Set([
 ]);
 
 /** The status with the conditions that its rollouts require; undefined if there is nothing to write. `policy`: with the status before. */
-export function withRollouts(
-  policy: Pick<ImagePolicy, 'uid' | 'generation' | 'namespace' | 'spec' | 'status'> & RetryOwner,
-  { status, states: rollouts }: RolloutProgress,
-  now: Date,
-): PolicyStatus | undefined {
+export function withRollouts(policy: ImagePolicy, { status, states: rollouts }: RolloutProgress, now: Date): PolicyStatus | undefined {
   const counted = withoutFailedWait({ ...status, ...defined({ latest: latestApplied({ spec: policy.spec, status }, status.latest) }) });
   const told = resultCondition(policy.status.conditions ?? []);
   const isOurs = isUsable(policy.spec) && policy.status.observedGeneration === policy.generation && ownReasons.has(told?.reason ?? '');
@@ -60,7 +55,7 @@ function withoutFailedWait(status: PolicyStatus): PolicyStatus {
 }
 
 /** The status with the wait for the next try of an image that is not to blame for its failed rollout, unless another image waits. */
-function withRetry(policy: Pick<ImagePolicy, 'status'> & RetryOwner, rollouts: readonly RolloutState[], now: Date): PolicyStatus {
+function withRetry(policy: ImagePolicy, rollouts: readonly RolloutState[], now: Date): PolicyStatus {
   const { status } = policy;
   const { latest, waiting } = status;
   const times = retriesOf(policy, rollouts, now).flatMap(({ until }) => (until === undefined ? [] : [until.getTime()]));
