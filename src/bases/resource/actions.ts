@@ -3,17 +3,10 @@ import { z } from 'zod';
 import { rebaseRules } from '../../core/model/rebase-rules.ts';
 import { checkRepositoryPattern, coversPattern, normalisePattern } from '../../core/model/repository-pattern.ts';
 import { fieldOf, has, withChecks, withRules, type Finding } from '../../service/resources/rules.ts';
-import { distinct, duration, name } from '../../service/resources/v1-fields/scalars.ts';
+import { distinct, duration, name, secretKeyOf } from '../../service/resources/v1-fields/scalars.ts';
 import { findingOf } from '../../service/resources/validation/problem.ts';
 
-const key = z
-  .string()
-  .min(1)
-  .max(253)
-  .regex(/^[A-Za-z0-9._-]+$/, 'a key of a Secret has letters, digits, "-", "_" and "."')
-  .describe('Key in the Secret.');
-
-const secretKey = (what: string) => z.object({ name: name('Name of the Secret, in the namespace of the policy.'), key }).describe(what);
+const secretKey = secretKeyOf('the policy');
 
 const imagePattern = withChecks(
   withRules(

@@ -8,7 +8,6 @@ import { cut } from './text.ts';
 
 /** What people ask of policies, and of pushes (replay). */
 export const requestedActions = ['approve', 'rollback', 'release', 'check', 'reject', 'suspend', 'resume', 'replay'] as const;
-export type RequestedActionName = (typeof requestedActions)[number];
 
 const text = (max: number) => z.string().max(max);
 const subject = z

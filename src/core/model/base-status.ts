@@ -184,7 +184,6 @@ export const baseStatusSchema = z
 /** The status of a BaseImagePolicy in the model. */
 export type BaseStatus = Immutable<z.output<typeof baseStatusSchema>>;
 export type Dependent = Immutable<z.output<typeof dependentSchema>>;
-export type RebuildRequest = Immutable<z.output<typeof request>>;
 
 const storedStatus = baseStatusSchema.loose();
 

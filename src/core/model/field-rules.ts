@@ -101,7 +101,7 @@ function repositoryPathOf({ path: pattern, repository }: FieldRule, path: string
 }
 
 /** The path of a sibling field: `spec.image.tag`, `repository` → `spec.image.repository`. An entry of a list has no sibling fields. */
-export function besideField(path: string, name: string): string | undefined {
+function besideField(path: string, name: string): string | undefined {
   const dot = path.lastIndexOf('.');
   return dot < 0 || path.endsWith(']') ? undefined : `${path.slice(0, dot)}.${name}`;
 }

@@ -39,7 +39,7 @@ const decidingStatus: Deciding<PolicyStatus> = {
 const decidingActions: Deciding<PolicyActions> = { approve: whole, rollbackTo: whole, release: whole, requestedAt: false };
 
 /** The parts of a policy besides its spec that a plan depends on. */
-export function decidingParts({ actions = {}, status }: Pick<ImagePolicy, 'actions' | 'status'>): Readonly<Record<string, unknown>> {
+function decidingParts({ actions = {}, status }: Pick<ImagePolicy, 'actions' | 'status'>): Readonly<Record<string, unknown>> {
   return { ...partsOf(actions, decidingActions), ...partsOf(status, decidingStatus) };
 }
 

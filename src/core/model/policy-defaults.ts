@@ -7,7 +7,7 @@ import type { PolicySpec, RolloutSettings, UpdateWindow } from './image-policy.t
 import { matchesSelector, type LabelSelector } from './label-selector.ts';
 
 /** The settings that have defaults. */
-export const defaultedSettings = ['poll', 'minAge', 'windows', 'rollout'] as const;
+const defaultedSettings = ['poll', 'minAge', 'windows', 'rollout'] as const;
 export type DefaultedSetting = (typeof defaultedSettings)[number];
 
 /** The origin of the value of a setting. */

@@ -4,7 +4,7 @@ import { changeSchema, maxListed, statusSchema, type Immutable, type PolicyStatu
 import { isObject } from './untyped.ts';
 
 /** The number of changes that are stored with a field for each value. Older changes are texts, which cost the API server a fraction. */
-export const maxDetailed = 3;
+const maxDetailed = 3;
 /** The maximum length of a change as JSON, in which a character may take six. */
 const maxChangeLength = 32_768;
 /** The description of the list and of its entries, because kubectl explains both. */

@@ -203,7 +203,7 @@ function pick({ reason, message }: { reason: Reason; message: string }): { reaso
 }
 
 /** The image of each container of the targets after the plan's changes, for the status. A target with a problem gets one entry of its own. */
-export function containerStates(plan: UpdatePlan, applied: readonly AppliedChange[]): (ContainerState & SeenContainer)[] {
+function containerStates(plan: UpdatePlan, applied: readonly AppliedChange[]): (ContainerState & SeenContainer)[] {
   const done = new Map(applied.map(({ workload, container, to, became }) => [doneKey(workload, container, to), became ?? to]));
   return plan.targets.flatMap((target) =>
     statesOf(target, done).map((state) => {

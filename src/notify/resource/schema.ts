@@ -11,15 +11,9 @@ import {
 } from '../../core/model/notification-target.ts';
 import { everything, urgentKinds } from '../../core/model/severity.ts';
 import { withRules } from '../../service/resources/rules.ts';
-import { distinct, forgeEnvironment, forgeRepositories, name } from '../../service/resources/v1-fields/scalars.ts';
+import { distinct, forgeEnvironment, forgeRepositories, secretKeyOf } from '../../service/resources/v1-fields/scalars.ts';
 
-const key = z
-  .string()
-  .min(1)
-  .max(253)
-  .regex(/^[A-Za-z0-9._-]+$/, 'a key of a Secret has letters, digits, "-", "_" and "."')
-  .describe('Key in the Secret.');
-const secretKey = (what: string) => z.object({ name: name('Name of the Secret, in the namespace of the target.'), key }).describe(what);
+const secretKey = secretKeyOf('the target');
 
 const mailbox = (what: string) =>
   z

@@ -56,7 +56,7 @@ export async function findServicePod(client: KubeClient, namespace: string, sign
 }
 
 /** The first of the pods that is ready. */
-export function choosePod(pods: readonly Pod[], namespace: string): PodPort {
+function choosePod(pods: readonly Pod[], namespace: string): PodPort {
   const ready = pods.find((pod) => pod.metadata.deletionTimestamp === undefined && readyOf(pod)?.status === 'True');
   if (ready !== undefined) {
     const ports = ready.spec.containers.flatMap((container) => container.ports ?? []);

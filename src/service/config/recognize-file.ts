@@ -2,16 +2,7 @@
 import { isObject, type JsonObject } from '../../core/model/untyped.ts';
 
 /** Keys of the chart's values that no configuration has. */
-export const chartKeys = [
-  'config',
-  'configFrom',
-  'envFrom',
-  'ingress',
-  'image',
-  'imagePullSecrets',
-  'serviceAccount',
-  'permissions',
-] as const;
+const chartKeys = ['config', 'configFrom', 'envFrom', 'ingress', 'image', 'imagePullSecrets', 'serviceAccount', 'permissions'] as const;
 
 /** The actual kind of a file, the keys that show it, and what to do. */
 export interface OtherFile {

@@ -26,7 +26,7 @@ export interface WatchEvent {
 }
 
 /** Thrown for a line that is not a watch event. Events may have been missed, so a new list is needed. */
-export class MalformedWatchEvent extends Error {
+class MalformedWatchEvent extends Error {
   override readonly name = 'MalformedWatchEvent';
 }
 

@@ -155,7 +155,7 @@ const origin = /^[\w.:/*-]{1,255}$/;
  * authenticated as usual.
  * https://github.com/cloudevents/spec/blob/main/cloudevents/http-webhook.md#4-abuse-protection
  */
-export function answerHandshake(
+function answerHandshake(
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
   requestsPerMinute: number,
 ): HandshakeAnswer {

@@ -132,7 +132,7 @@ export function createLimiter({ concurrency, requestsPerSecond, queue, now = Dat
 }
 
 /** Decides when refused requests should be repeated. */
-export interface RetrySchedule {
+interface RetrySchedule {
   /** Records that a slot was released; `isTaken`: the next waiting request has it now. */
   onRelease(isTaken: boolean): void;
   /** The pause of a further refused request, in ms from now; at least `soonestMs`. */
@@ -148,7 +148,7 @@ const weight = 0.1;
  * Creates a schedule. Refused requests are repeated one after the other, as fast as slots become free, and at least `spacingMs` apart. Together, they would
  * only be refused again, each at the cost of a write to Redis. The pause is at most 4 s, or `soonestMs`.
  */
-export function createRetrySchedule(spacingMs: number, now: () => number): RetrySchedule {
+function createRetrySchedule(spacingMs: number, now: () => number): RetrySchedule {
   /** The average time between two releases while requests wait; 0 if unknown. */
   let slotMs = 0;
   let lastRelease: number | undefined;

@@ -49,7 +49,7 @@ export interface Transferred {
 }
 
 /** The limit for the size of a blob. Only configurations and statements are uploaded; layers are mounted. */
-export const maxBlobBytes = 4 * 1024 * 1024;
+const maxBlobBytes = 4 * 1024 * 1024;
 const maxAnswerBytes = 64 * 1024;
 const maxReferrers = 1_000;
 

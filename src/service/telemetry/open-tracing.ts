@@ -200,7 +200,7 @@ function ignore(): void {
 export type ExportNews = { readonly kind: 'failing' | 'dropped'; readonly why: string } | { readonly kind: 'working' };
 
 /** Wraps an exporter so that it reports when its collector fails and when it recovers, but not for every batch. */
-export function reportFailures(exporter: SpanExporter, onNews: (news: ExportNews) => void): SpanExporter {
+function reportFailures(exporter: SpanExporter, onNews: (news: ExportNews) => void): SpanExporter {
   let isFailing = false;
   return {
     export(spans, done) {

@@ -136,6 +136,6 @@ const stepMs = 50;
 const maxSteps = 40;
 
 /** Waits up to two seconds until our own watches show what another replica has already seen; after that, their state is used as it is. */
-export async function untilSeen(isSeen: () => boolean, signal: AbortSignal): Promise<void> {
+async function untilSeen(isSeen: () => boolean, signal: AbortSignal): Promise<void> {
   for (let step = 0; step < maxSteps && !isSeen(); step++) await delay(stepMs, undefined, { signal });
 }

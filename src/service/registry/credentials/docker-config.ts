@@ -148,7 +148,7 @@ type OneCharacter = (character: string) => boolean;
  * Whether a text matches a glob of the kubelet (Go's path/filepath.Match): `*`, `?`, `[a-z]`, `[^a-z]`, and `\` to escape a character. An invalid glob matches
  * nothing. Takes at most pattern length × text length steps.
  */
-export function matchesGlob(pattern: string, text: string): boolean {
+function matchesGlob(pattern: string, text: string): boolean {
   const parts = parseGlob(pattern);
   if (parts === undefined) return false;
   let [part, at] = [0, 0];

@@ -23,6 +23,17 @@ export const name = (what: string) => z.string().min(1).max(253).regex(namePatte
 /** Schema of the name of a container (RFC 1123 label). */
 export const label = (what: string) => z.string().min(1).max(63).regex(labelPattern, labelHint).describe(what);
 
+const keyInSecret = z
+  .string()
+  .min(1)
+  .max(253)
+  .regex(/^[A-Za-z0-9._-]+$/, 'a key of a Secret has letters, digits, "-", "_" and "."')
+  .describe('Key in the Secret.');
+
+/** Schema of a key of a Secret in the namespace of the object that names it: `owner`, such as "the policy". */
+export const secretKeyOf = (owner: string) => (what: string) =>
+  z.object({ name: name(`Name of the Secret, in the namespace of ${owner}.`), key: keyInSecret }).describe(what);
+
 /** Schema of the environment in reports to a forge (GitHub and the like). */
 export const forgeEnvironment = z.string().min(1).max(255);
 /** Schema of the repositories at a forge that may be reported to. */
@@ -83,7 +94,7 @@ export const pattern = (what: string) =>
   ]);
 
 /** Creates a check that a text matches a pattern that is not in the schema. */
-export function checkText(pattern: RegExp, hint: string): Check {
+function checkText(pattern: RegExp, hint: string): Check {
   return (value) =>
     typeof value !== 'string' || value === '' || pattern.test(value) ? [] : [{ message: `"${value}" is not valid: ${hint}` }];
 }

@@ -112,7 +112,7 @@ export const rollout = withRules(rolloutFields, [
 ]);
 
 /** Checks that the runtime knows a time zone. */
-export function checkTimeZone(value: unknown): Finding[] {
+function checkTimeZone(value: unknown): Finding[] {
   try {
     Intl.DateTimeFormat('en', { timeZone: String(value) }).resolvedOptions();
     return [];

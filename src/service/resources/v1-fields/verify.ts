@@ -1,18 +1,8 @@
 import { z } from 'zod';
 import { withRules } from '../rules.ts';
-import { pattern, name } from './scalars.ts';
+import { pattern, secretKeyOf } from './scalars.ts';
 
-const secretRef = z
-  .object({
-    name: name('Name of the Secret, in the namespace of the policy.'),
-    key: z
-      .string()
-      .min(1)
-      .max(253)
-      .regex(/^[A-Za-z0-9._-]+$/, 'a key of a Secret has letters, digits, "-", "_" and "."')
-      .describe('Key in the Secret.'),
-  })
-  .describe('The Secret that holds the public key.');
+const secretRef = secretKeyOf('the policy')('The Secret that holds the public key.');
 
 const keyless = withRules(
   z

@@ -3,7 +3,7 @@ import { isObject } from '../../../core/model/untyped.ts';
 import { fieldOf, has, type Finding, type CheckContext } from '../rules.ts';
 
 /** The kinds that need no API version, and their groups. */
-export const knownKinds: Readonly<Record<string, string>> = {
+const knownKinds: Readonly<Record<string, string>> = {
   Deployment: 'apps',
   StatefulSet: 'apps',
   DaemonSet: 'apps',
