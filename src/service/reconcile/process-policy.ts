@@ -2,6 +2,7 @@ import { defined } from '../../core/model/defined.ts';
 import type { Candidate } from '../../core/model/image-reference.ts';
 import { WaitError } from '../../core/model/errors.ts';
 import { isUsable, policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
+import type { PolicyStatus } from '../../core/model/policy-status.ts';
 import type { ReconcileCause } from '../../core/status/next-status.ts';
 import type { Outcome } from '../../core/plan/outcome.ts';
 import type { AppliedChange } from '../../core/plan/plan-update.ts';
@@ -136,8 +137,7 @@ function withCause(registry: Registry, causedAt: number): Registry {
 }
 
 /** Whether the status says that a try has failed. A worker that was taken for dead may have written it, too. */
-function saysRetrying({ namespace, name }: ReconcileRequest['policy'], { policies }: Ports): boolean {
-  const { conditions = [] } = policies.find(namespace, name)?.status ?? {};
+function saysRetrying({ conditions = [] }: PolicyStatus = {}): boolean {
   return conditions.some(({ type, reason }) => type === 'Ready' && reason === 'Retrying');
 }
 
@@ -149,14 +149,15 @@ export async function processPolicyJob(job: PolicyJob, context: JobContext, allP
   if (isSecondLook(job) && !(await showsNew(job, ports, context.signal))) return;
   const isAboutTargets = isChangedTargetsJob(job);
   if (isAboutTargets && (await showTargetsAlone(job, ports, context.signal))) return;
-  const resolved = context.failures === 0 ? recallAnswer(job, ports) : undefined;
+  const found = ports.policies.find(policy.namespace, policy.name);
+  const resolved = found !== undefined && context.failures === 0 ? recallAnswer(job, found, ports.registry) : undefined;
   const request: ReconcileRequest = {
     policy,
     announced: source === 'Webhook',
     announcedAt: ports.registry.announcements.since(eventId ?? job.cause, receivedAt),
     ...defined({ hint, resolved }),
     // What a failed try has written to the status is cleared only by a whole reconcile.
-    ...(isAboutTargets && context.failures === 0 && !saysRetrying(policy, ports) && { isAboutTargets }),
+    ...(isAboutTargets && context.failures === 0 && !saysRetrying(found?.status) && { isAboutTargets }),
   };
   const cause: ReconcileCause = {
     source,
@@ -167,7 +168,7 @@ export async function processPolicyJob(job: PolicyJob, context: JobContext, allP
   };
   const prepare = () => withFreshState(job, ports, context.signal);
   const rollback = source === 'Rollback' ? actions?.rollbackTo : undefined;
-  const isOpen = ports.policies.find(policy.namespace, policy.name)?.status.lastHandledRollback !== rollback;
+  const isOpen = found?.status.lastHandledRollback !== rollback;
   // A normal reconcile follows the rollback. It reports what the policy selects, and that the policy is held.
   if (rollback !== undefined && isOpen)
     await reconcileAndReport({ ...context, request: { ...request, rollbackTo: rollback }, cause: { ...cause, rollback } }, ports, prepare);
@@ -177,10 +178,9 @@ export async function processPolicyJob(job: PolicyJob, context: JobContext, allP
 }
 
 /** The answer of the registry that this process had on behalf of this policy, with its present spec, when it made the job. */
-function recallAnswer({ policy: { namespace, name }, cause, hint }: PolicyJob, ports: Ports): Candidate | undefined {
-  const policy = ports.policies.find(namespace, name);
-  if (hint === undefined || policy === undefined || !isUsable(policy.spec)) return undefined;
-  return ports.registry.sharedAnswers.recall(cause, ports.registry.sourceOf(policy, policy.spec), hint.tag);
+function recallAnswer({ cause, hint }: PolicyJob, policy: ImagePolicy, registry: Registry): Candidate | undefined {
+  if (hint === undefined || !isUsable(policy.spec)) return undefined;
+  return registry.sharedAnswers.recall(cause, registry.sourceOf(policy, policy.spec), hint.tag);
 }
 
 /** The cause with only those requests that the policy still carries. A job must not answer any other, because a user may make it later. */
