@@ -11,13 +11,15 @@ const id = { id: z.string().describe('The position in the list; unique.') };
 export const activityTypes = ['push', 'change', 'action'] as const;
 export type ActivityType = (typeof activityTypes)[number];
 
-export const activityEntry = z.discriminatedUnion('type', [
-  z
-    .object({ type: z.literal('push'), ...id, at: z.string().describe('When it was received.'), push: event })
-    .describe('A push that a sender announced.'),
-  change.extend(id),
-  action.extend(id),
-]);
+export const activityEntry = z
+  .discriminatedUnion('type', [
+    z
+      .object({ type: z.literal('push'), ...id, at: z.string().describe('When it was received.'), push: event })
+      .meta({ id: 'PushActivity', description: 'A push that a sender announced.' }),
+    change.extend(id).meta({ id: 'ChangeActivity', description: change.description }),
+    action.extend(id).meta({ id: 'ActionActivity', description: action.description }),
+  ])
+  .meta({ id: 'Activity' });
 export type ActivityEntry = z.output<typeof activityEntry>;
 /** An entry as a route answers it. */
 export type AnsweredEntry = Immutable<z.input<typeof activityEntry>>;
@@ -26,9 +28,11 @@ export type AnsweredEntry = Immutable<z.input<typeof activityEntry>>;
 export const activityReads = {
   list: {
     path: '/activity',
-    answer: z.object({
-      activity: z.array(activityEntry),
-      next: z.string().exactOptional().describe('For `before`; absent on the last page.'),
-    }),
+    answer: z
+      .object({
+        activity: z.array(activityEntry),
+        next: z.string().exactOptional().describe('For `before`; absent on the last page.'),
+      })
+      .meta({ id: 'ActivityList' }),
   },
 } as const;

@@ -5,17 +5,17 @@
 import { z } from 'zod';
 import { baseSteps, imageUses, type BaseStep } from '../../core/model/base-next-step.ts';
 import { baseStatusSchema, dependentSchema } from '../../core/model/base-status.ts';
-import { conditionSchema } from '../../core/model/policy-status.ts';
-import { policyStates } from '../../core/model/policy-state.ts';
+import { condition, policyState } from './policy-view.ts';
 import { namespaceName, objectName } from './route.ts';
 
-const image = z.object({ tag: z.string(), digest: z.string() });
+const image = z.object({ tag: z.string(), digest: z.string() }).meta({ id: 'BaseVersionName', description: 'A version of a base.' });
+const selected = image.extend({ selectedAt: z.string() }).meta({ id: 'SelectedBase', description: 'The selected version of a base.' });
 const stepNames = Object.keys(baseSteps) as [BaseStep, ...BaseStep[]];
 
 /** What can be done about an image. */
 const nextStep = z
   .object({ id: z.enum(stepNames).describe('A stable word for programs.'), text: z.string() })
-  .describe('What can be done about it, or what it waits for. Absent if nothing is to be done.');
+  .meta({ id: 'NextStep', description: 'What can be done about it, or what it waits for. Absent if nothing is to be done.' });
 
 /** The fields of a BaseImagePolicy that lists show. */
 export const baseSummary = z
@@ -26,17 +26,17 @@ export const baseSummary = z
     image: z.string().exactOptional().describe('The repository of the base; absent if it cannot be read.'),
     selects: z.string().exactOptional().describe('What is selected, in words.'),
     mode: z.enum(['Automatic', 'Approval', 'DryRun']).exactOptional(),
-    state: z.enum(policyStates).describe('As for ImagePolicies. A policy may be Ready while images are behind: see images.'),
+    state: policyState.describe('As for ImagePolicies. A policy may be Ready while images are behind: see images.'),
     reason: z.string().exactOptional().describe('The reason of the state, one of docs/reasons.md.'),
     message: z.string().exactOptional(),
     since: z.string().exactOptional().describe('When the condition that gives the state became true.'),
-    latest: image.extend({ selectedAt: z.string() }).exactOptional().describe('The selected version.'),
+    latest: selected.exactOptional(),
     pendingApproval: image.exactOptional(),
     images: baseStatusSchema.shape.images,
     waves: baseStatusSchema.shape.waves,
     behindSince: z.string().exactOptional().describe('The earliest time since which an image is behind.'),
   })
-  .describe('A BaseImagePolicy in a list.');
+  .meta({ id: 'BaseSummary', description: 'A BaseImagePolicy in a list.' });
 export type BaseSummary = z.output<typeof baseSummary>;
 
 /** The fields that the page of one BaseImagePolicy shows. */
@@ -44,8 +44,8 @@ export const baseDetail = baseSummary
   .extend({
     generation: z.int(),
     onNewBase: z.array(z.string()).describe('The actions of the policy, in their order: rebase, trigger, restart, report.'),
-    conditions: z.array(conditionSchema),
-    status: baseStatusSchema.loose().describe('The whole status of the resource.'),
+    conditions: z.array(condition),
+    status: baseStatusSchema.loose().meta({ id: 'BaseStatus', description: 'The whole status of the resource.' }),
     actions: z
       .object({ approve: z.string().exactOptional(), release: z.string().exactOptional(), requestedAt: z.string().exactOptional() })
       .describe('What users have asked for, by annotation.'),
@@ -63,7 +63,7 @@ export const baseDetail = baseSummary
       .exactOptional()
       .describe('The last action that was requested by the API or a command and still holds, who requested it, and why if that was said.'),
   })
-  .describe('A BaseImagePolicy.');
+  .meta({ id: 'Base', description: 'A BaseImagePolicy.' });
 export type BaseDetail = z.output<typeof baseDetail>;
 
 /** The states of images. NotExamined: an image volume. */
@@ -79,11 +79,15 @@ export const dependentView = dependentSchema
     isPinned: z.boolean().describe('Whether workloads name it by its digest.'),
     uses: z.array(z.enum(imageUses)).describe('How workloads use it; empty for a base in between, and for what runs no more.'),
     runs: z
-      .array(z.object({ kind: z.string(), namespace: z.string(), name: z.string(), containers: z.array(z.string()) }))
+      .array(
+        z
+          .object({ kind: z.string(), namespace: z.string(), name: z.string(), containers: z.array(z.string()) })
+          .meta({ id: 'DependentWorkload' }),
+      )
       .describe('The first workloads that run it, and their containers; `volumes/NAME` for an image volume.'),
     nextStep: nextStep.exactOptional(),
   })
-  .describe('An image that is built on the base, or may be.');
+  .meta({ id: 'Dependent', description: 'An image that is built on the base, or may be.' });
 export type DependentView = z.output<typeof dependentView>;
 
 /** A version of a base. */
@@ -97,7 +101,7 @@ const version = z
     rejected: z.string().exactOptional().describe('Why it is not used again.'),
     images: z.int().describe('How many images are known to be built on it.'),
   })
-  .describe('A version of the base.');
+  .meta({ id: 'BaseVersion', description: 'A version of the base.' });
 
 /** A base of an application: its policy, and the images of the application that are built on it. */
 const link = z
@@ -105,11 +109,11 @@ const link = z
     namespace: namespaceName,
     name: objectName,
     image: z.string().exactOptional(),
-    latest: image.extend({ selectedAt: z.string() }).exactOptional(),
+    latest: selected.exactOptional(),
     layers: z.int().exactOptional().describe('How many layers the version of the base has that the images are built on, if it is known.'),
     dependents: z.array(dependentView),
   })
-  .describe('A base that images are built on.');
+  .meta({ id: 'BaseOfPolicy', description: 'A base that images are built on.' });
 export type BaseLink = z.output<typeof link>;
 
 const next = z.string().exactOptional().describe('For `after`; absent on the last page.');
@@ -118,23 +122,30 @@ const next = z.string().exactOptional().describe('For `after`; absent on the las
 export const baseReads = {
   list: {
     path: '/bases',
-    answer: z.object({ bases: z.array(baseSummary), counts: z.partialRecord(z.enum(policyStates), z.int()), next }),
+    answer: z.object({ bases: z.array(baseSummary), counts: z.partialRecord(policyState, z.int()), next }).meta({ id: 'BaseList' }),
   },
   one: { path: '/bases/{namespace}/{name}', answer: baseDetail },
   dependents: {
     path: '/bases/{namespace}/{name}/dependents',
-    answer: z.object({
-      dependents: z.array(dependentView),
-      counts: z.partialRecord(z.enum(dependentStates), z.int()).describe('Of all images that match the other filters, by state.'),
-      isComplete: z
-        .boolean()
-        .describe('Whether all images of the status are listed. If not, the status has only the first twenty until the next reconcile.'),
-      next,
-    }),
+    answer: z
+      .object({
+        dependents: z.array(dependentView),
+        counts: z.partialRecord(z.enum(dependentStates), z.int()).describe('Of all images that match the other filters, by state.'),
+        isComplete: z
+          .boolean()
+          .describe('Whether all images of the status are listed. If not, the status has only the first twenty until the next reconcile.'),
+        next,
+      })
+      .meta({ id: 'DependentList' }),
   },
-  versions: { path: '/bases/{namespace}/{name}/versions', answer: z.object({ versions: z.array(version), total: z.int(), next }) },
+  versions: {
+    path: '/bases/{namespace}/{name}/versions',
+    answer: z.object({ versions: z.array(version), total: z.int(), next }).meta({ id: 'BaseVersionList' }),
+  },
   chain: {
     path: '/policies/{namespace}/{name}/bases',
-    answer: z.object({ bases: z.array(link).describe('The nearest base first, as far as their layers are known.') }),
+    answer: z
+      .object({ bases: z.array(link).describe('The nearest base first, as far as their layers are known.') })
+      .meta({ id: 'BaseOfPolicyList' }),
   },
 } as const;

@@ -2,13 +2,12 @@
 import { z } from 'zod';
 import { defined } from '../../core/model/defined.ts';
 import { policyKey } from '../../core/model/image-policy.ts';
-import { policyStates, stateOf } from '../../core/model/policy-state.ts';
+import { stateOf } from '../../core/model/policy-state.ts';
 import { refOf } from '../../core/model/workload.ts';
 import { placeKey, type RunningVersion } from '../explain/image-versions.ts';
 import { digestSources, placeStates, type Place } from '../explain/running-places.ts';
+import { policyState, selectedImage } from './policy-view.ts';
 import { namespaceName, objectName } from './route.ts';
-
-const image = z.object({ tag: z.string(), digest: z.string().exactOptional() });
 
 export const placeView = z
   .object({
@@ -32,10 +31,8 @@ export const placeView = z
       .string()
       .exactOptional()
       .describe('It runs since then or longer: when image-watcher changed it, or when the owner of the field last wrote.'),
-    policy: z
-      .object({ namespace: namespaceName, name: objectName, state: z.enum(policyStates) })
-      .describe('The policy that selects the container.'),
-    wants: image.exactOptional().describe('What the policy selects; absent while it selects nothing.'),
+    policy: z.object({ namespace: namespaceName, name: objectName, state: policyState }).describe('The policy that selects the container.'),
+    wants: selectedImage.exactOptional().describe('What the policy selects; absent while it selects nothing.'),
     state: z
       .enum(placeStates)
       .describe(
@@ -45,7 +42,10 @@ export const placeView = z
     message: z.string().exactOptional(),
     behindSince: z.string().exactOptional(),
   })
-  .describe('A container that runs an image of a policy. A container that several policies select has an entry for each.');
+  .meta({
+    id: 'RunningImage',
+    description: 'A container that runs an image of a policy. A container that several policies select has an entry for each.',
+  });
 export type PlaceView = z.output<typeof placeView>;
 
 const counts = {
@@ -61,7 +61,7 @@ export const repositoryView = z
     namespaces: z.int().describe('In how many namespaces.'),
     policies: z.int().describe('How many policies select its containers.'),
   })
-  .describe('A repository whose images run.');
+  .meta({ id: 'Repository', description: 'A repository whose images run.' });
 export type RepositoryView = z.output<typeof repositoryView>;
 
 export const versionView = z
@@ -73,15 +73,17 @@ export const versionView = z
     ...counts,
     namespaces: z
       .array(
-        z.object({
-          namespace: namespaceName,
-          ...counts,
-          isWanted: z.boolean().describe('Whether a policy selects this version for a workload of the namespace.'),
-        }),
+        z
+          .object({
+            namespace: namespaceName,
+            ...counts,
+            isWanted: z.boolean().describe('Whether a policy selects this version for a workload of the namespace.'),
+          })
+          .meta({ id: 'ImageVersionInNamespace' }),
       )
       .describe('The namespaces that run it, or for which it is selected.'),
   })
-  .describe('A version of a repository, which runs somewhere or is selected for somewhere.');
+  .meta({ id: 'ImageVersion', description: 'A version of a repository, which runs somewhere or is selected for somewhere.' });
 export type VersionView = z.output<typeof versionView>;
 
 /** The view of a place. */

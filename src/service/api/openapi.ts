@@ -7,8 +7,13 @@ type Json = { readonly [key: string]: unknown };
 
 /** Describes the routes in OpenAPI 3.1, whose schemas are JSON Schema. */
 export function describeApi(routes: readonly Route[], version: string): Json {
+  const asked = convert(Object.fromEntries(routes.flatMap(partsOf)), 'input');
+  const answered = convert(
+    { Problem: problemSchema, ...Object.fromEntries(routes.filter(isJson).map(({ id, answer }) => [id, answer])) },
+    'output',
+  );
   const paths: Record<string, Record<string, Json>> = {};
-  for (const route of routes) (paths[route.path] ??= {})[route.method.toLowerCase()] = describeRoute(route);
+  for (const route of routes) (paths[route.path] ??= {})[route.method.toLowerCase()] = describeRoute(route, asked, answered);
   return {
     openapi: '3.1.0',
     info: {
@@ -33,9 +38,7 @@ export function describeApi(routes: readonly Route[], version: string): Json {
             'A token that the API server knows (operations.auth: kubernetes). With operations.auth: proxy, the proxy authenticates callers.',
         },
       },
-      schemas: {
-        Problem: toSchema(problemSchema, 'output'),
-      },
+      schemas: { ...answered.named, ...asked.named },
       responses: Object.fromEntries(
         Object.entries(problemKinds)
           .filter(([, { status }]) => routes.some((route) => errorsOf(route).includes(status)))
@@ -54,52 +57,87 @@ function errorResponse(description: string): Json {
   return { description, content: { [problemType]: { schema: { $ref: '#/components/schemas/Problem' } } } };
 }
 
-function describeRoute(route: Route): Json {
-  const { id, group, summary, about, params, query, body, answer, media, status = 200 } = route;
+function isJson({ media }: Route): boolean {
+  return media === undefined;
+}
+
+/** The schemas of what a request has, by names that are unique in the document. */
+function partsOf({ id, params, query, body }: Route): [string, z.ZodType][] {
+  const of = (place: string, schema: z.ZodObject | undefined) =>
+    Object.entries(schema?.shape ?? {}).map(([name, one]): [string, z.ZodType] => [partName(id, place, name), one as z.ZodType]);
+  return [
+    ...of('path', params),
+    ...of('query', query),
+    ...(body === undefined ? [] : [[partName(id, 'body'), body] as [string, z.ZodType]]),
+  ];
+}
+
+function partName(id: string, ...parts: readonly string[]): string {
+  return [id, ...parts].join(' ');
+}
+
+function describeRoute(route: Route, asked: Converted, answered: Converted): Json {
+  const { id, group, summary, about, params, query, body, media = 'application/json', status = 200 } = route;
   const answers = errorsOf(route).map((code) => [code, { $ref: `#/components/responses/${codeOf(code)}` }]);
+  const parametersOf = (schema: z.ZodObject | undefined, place: 'path' | 'query'): Json[] =>
+    Object.keys(schema?.shape ?? {}).map((name) => {
+      const part = partName(id, place, name);
+      const { description, ...rest } = asked.of[part] ?? {};
+      return {
+        name,
+        in: place,
+        required: place === 'path' || asked.required.includes(part),
+        ...(typeof description === 'string' && { description }),
+        schema: rest,
+      };
+    });
   return {
     operationId: id,
     tags: [group],
     summary,
     description: about,
     parameters: [...parametersOf(params, 'path'), ...parametersOf(query, 'query')],
-    ...(body !== undefined && { requestBody: { required: true, content: { 'application/json': { schema: toSchema(body, 'input') } } } }),
+    ...(body !== undefined && {
+      requestBody: { required: true, content: { 'application/json': { schema: asked.of[partName(id, 'body')] } } },
+    }),
     responses: {
       [status]: {
         description: status === 202 ? 'Accepted.' : 'The answer.',
-        content:
-          media === undefined
-            ? { 'application/json': { schema: toSchema(answer, 'output') } }
-            : { [media]: { schema: { type: 'string' } } },
+        content: { [media]: { schema: isJson(route) ? answered.of[id] : { type: 'string' } } },
       },
       ...Object.fromEntries(answers),
     },
   };
 }
 
-function parametersOf(schema: z.ZodObject | undefined, place: 'path' | 'query'): Json[] {
-  if (schema === undefined) return [];
-  const { properties = {}, required = [] } = toSchema(schema, 'input') as { properties?: Record<string, Json>; required?: string[] };
-  return Object.entries(properties).map(([name, property]) => {
-    const { description, ...rest } = property;
-    return {
-      name,
-      in: place,
-      required: place === 'path' || required.includes(name),
-      ...(typeof description === 'string' && { description }),
-      schema: rest,
-    };
-  });
+interface Converted {
+  /** The converted schemas by the names that they were given. */
+  readonly of: Readonly<Record<string, Json>>;
+  /** The names of those that are required. */
+  readonly required: readonly string[];
+  /** The schemas that have an id, which are referred to by it. */
+  readonly named: Json;
 }
 
-/** Converts a schema. Objects of answers allow unknown fields, because a later version may add some. */
-function toSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
-  const { $schema: _, ...found } = z.toJSONSchema(schema, {
+/**
+ * Converts schemas. Each schema with an `id` in its metadata becomes a component. Objects of answers allow unknown fields, because a later version may add some.
+ */
+function convert(schemas: Readonly<Record<string, z.ZodType>>, io: 'input' | 'output'): Converted {
+  const found = z.toJSONSchema(z.object(schemas), {
     io,
     unrepresentable: 'any',
     override: ({ jsonSchema }) => {
       if (io === 'output') delete jsonSchema.additionalProperties;
     },
   });
-  return JSON.parse(JSON.stringify(found)) as Json;
+  const {
+    properties,
+    required = [],
+    $defs = {},
+  } = JSON.parse(JSON.stringify(found).replaceAll('"#/$defs/', '"#/components/schemas/')) as {
+    readonly properties: Record<string, Json>;
+    readonly required?: string[];
+    readonly $defs?: Json;
+  };
+  return { of: properties, required, named: $defs };
 }

@@ -47,7 +47,7 @@ export function defineAction<P, B extends z.ZodObject>(
     summary,
     about: `${about} ${rights}`,
     params: policyParams,
-    body: body.extend(why.shape),
+    body: body.extend(why.shape).meta({ id: `${name.slice(0, 1).toUpperCase()}${name.slice(1)}${suffix}Request` }),
     answer: requested,
     status: 202,
     errors: [404, 409],

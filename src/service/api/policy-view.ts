@@ -8,8 +8,15 @@ import { formatRepository } from '../../core/model/image-reference.ts';
 import { conditionSchema, statusSchema, type TargetCounts } from '../../core/model/policy-status.ts';
 import { namespaceName, objectName, time } from './route.ts';
 
-const image = z.object({ tag: z.string(), digest: z.string().exactOptional() });
-const waiting = image.partial().extend({ until: time, reason: z.string() });
+/** An image that a policy selects. */
+export const selectedImage = z
+  .object({ tag: z.string(), digest: z.string().exactOptional() })
+  .meta({ id: 'SelectedImage', description: 'A tag, and its digest if it is known.' });
+const waiting = selectedImage.partial().extend({ until: time, reason: z.string() });
+/** The state of a policy of either kind. */
+export const policyState = z.enum(policyStates).meta({ id: 'PolicyState', description: 'What a reader should know first.' });
+/** A condition of a policy of either kind. */
+export const condition = conditionSchema.meta({ id: 'Condition' });
 
 /** The fields of a policy that lists show. */
 export const policySummary = z
@@ -20,27 +27,29 @@ export const policySummary = z
     image: z.string().exactOptional().describe('The repository; absent if it cannot be read.'),
     selects: z.string().exactOptional().describe('What is selected, in words.'),
     mode: z.enum(['Automatic', 'Approval', 'DryRun']).exactOptional(),
-    state: z.enum(policyStates),
+    state: policyState,
     reason: z.string().exactOptional().describe('The reason of the state, one of docs/reasons.md.'),
     message: z.string().exactOptional(),
     since: z.string().exactOptional().describe('When the condition that gives the state became true.'),
     running: z.string().exactOptional().describe('What the targets run, as `kubectl get` shows it.'),
-    latest: image.exactOptional().describe('What the policy selects.'),
-    pendingApproval: image.exactOptional(),
+    latest: selectedImage.exactOptional().describe('What the policy selects.'),
+    pendingApproval: selectedImage.exactOptional(),
     waiting: waiting.exactOptional(),
     targets: z.object({ total: z.int(), upToDate: z.int(), problems: z.int() }).exactOptional(),
     rollouts: z.object({ progressing: z.int(), done: z.int(), failed: z.int(), rolledBack: z.int() }).exactOptional(),
     lastChangeAt: z.string().exactOptional(),
   })
-  .describe('An ImagePolicy in a list.');
+  .meta({ id: 'PolicySummary', description: 'An ImagePolicy in a list.' });
 export type PolicySummary = z.output<typeof policySummary>;
 
 /** The fields that the page of one policy shows. */
 export const policyDetail = policySummary
   .extend({
     generation: z.int(),
-    conditions: z.array(conditionSchema),
-    status: statusSchema.loose().describe('The whole status of the resource, with all changes in the history.'),
+    conditions: z.array(condition),
+    status: statusSchema
+      .loose()
+      .meta({ id: 'PolicyStatus', description: 'The whole status of the resource, with all changes in the history.' }),
     actions: z
       .object({
         approve: z.string().exactOptional(),
@@ -54,7 +63,7 @@ export const policyDetail = policySummary
       .exactOptional()
       .describe('The last action that was requested by the API or a command and still holds, who requested it, and why if that was said.'),
   })
-  .describe('An ImagePolicy.');
+  .meta({ id: 'Policy', description: 'An ImagePolicy.' });
 
 /** The view of a policy in a list. */
 export function summarize(policy: ImagePolicy): PolicySummary {
@@ -101,7 +110,7 @@ export function detail(policy: ImagePolicy): z.input<typeof policyDetail> {
   };
 }
 
-function toImage({ tag, digest }: { readonly tag: string; readonly digest?: string }): z.output<typeof image> {
+function toImage({ tag, digest }: { readonly tag: string; readonly digest?: string }): z.output<typeof selectedImage> {
   return { tag, ...defined({ digest }) };
 }
 

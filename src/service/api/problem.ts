@@ -27,13 +27,15 @@ export type ProblemCode = keyof typeof problemKinds;
 
 const codes = Object.keys(problemKinds) as ProblemCode[];
 
-export const problemSchema = z.object({
-  title: z.string().describe('The status in words.'),
-  status: z.int().describe('The status of the answer.'),
-  detail: z.string().describe('What is wrong, and what to do.'),
-  code: z.enum(codes).describe('What kind of error it is, for programs. Later versions may add codes.'),
-  docs: z.url().describe('The page that explains the codes.'),
-});
+export const problemSchema = z
+  .object({
+    title: z.string().describe('The status in words.'),
+    status: z.int().describe('The status of the answer.'),
+    detail: z.string().describe('What is wrong, and what to do.'),
+    code: z.enum(codes).describe('What kind of error it is, for programs. Later versions may add codes.'),
+    docs: z.url().describe('The page that explains the codes.'),
+  })
+  .meta({ id: 'Problem', description: 'An error.' });
 
 export const problemType = 'application/problem+json';
 

@@ -8,9 +8,9 @@ import type { ApiPorts, PatchedObject } from './ports.ts';
 import { policiesOf, whyNoActions } from './see-policies.ts';
 
 /** The answer to an action. */
-export const requested = z.object({
-  requested: z.string().describe('The value that was written: the status repeats it when it was handled.'),
-});
+export const requested = z
+  .object({ requested: z.string().describe('The value that was written: the status repeats it when it was handled.') })
+  .meta({ id: 'Requested' });
 
 /** Of the description of every action. */
 export const rights =

@@ -39,3 +39,44 @@ test('the document names every route once, with all of its parameters', async (t
     assert.deepEqual(names, expected, path);
   }
 });
+
+interface Schema {
+  readonly $ref?: string;
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly [other: string]: unknown;
+}
+interface Operation {
+  readonly operationId: string;
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> };
+  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, { readonly schema: Schema }>> }>>;
+}
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+
+/** The statuses of the resources, whose parts are those of the CustomResourceDefinitions. */
+const resources = ['PolicyStatus', 'BaseStatus'];
+
+test('every body, every answer and every entry of a list has a schema with a name', () => {
+  const { paths, components } = describeApi(routes, '1.0.0') as unknown as Document;
+  const unnamed: string[] = [];
+  for (const { operationId, requestBody, responses } of Object.values(paths).flatMap((methods) => Object.values(methods)))
+    for (const { content = {} } of [...(requestBody ? [requestBody] : []), ...Object.values(responses)])
+      if (content['application/json'] !== undefined && content['application/json'].schema.$ref === undefined) unnamed.push(operationId);
+  const lookInto = (schema: Schema, place: string) => {
+    if (schema.items?.properties !== undefined) unnamed.push(place);
+    for (const [name, one] of Object.entries(schema.properties ?? {})) lookInto(one, `${place}.${name}`);
+  };
+  for (const [name, schema] of Object.entries(components.schemas)) if (!resources.includes(name)) lookInto(schema, name);
+  assert.deepEqual(unnamed, []);
+});
+
+test('a part that the product lacks leaves no schema in the document', () => {
+  const { components } = describeApi(own, '1.0.0') as unknown as Document;
+  assert.deepEqual(
+    Object.keys(components.schemas).filter((name) => /Base|Dependent|Activity/.test(name)),
+    [],
+  );
+});

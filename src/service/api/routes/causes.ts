@@ -31,7 +31,9 @@ const cause = z
     policies: z.int().describe('How many policies it reaches, of those that the caller may list.'),
     namespaces: z.int().describe('In how many namespaces they are.'),
     named: z
-      .array(z.object({ namespace: namespaceName, name: objectName, runsFailed: z.boolean().exactOptional() }))
+      .array(
+        z.object({ namespace: namespaceName, name: objectName, runsFailed: z.boolean().exactOptional() }).meta({ id: 'AffectedPolicy' }),
+      )
       .describe(
         `Up to ${maxNamed} of them, first those that still run a failed image (runsFailed); of one cause that was asked for by its id, up to ${maxNamedOfOne}.`,
       ),
@@ -42,8 +44,25 @@ const cause = z
     step: z.enum(causeSteps).describe('The one thing to do.'),
     command: z.string().exactOptional().describe('The command that does it for the first of the policies, or shows more.'),
   })
-  .describe('One thing that is wrong, with everything that it reaches.');
+  .meta({ id: 'Cause', description: 'One thing that is wrong, with everything that it reaches.' });
 export type ShownCause = z.output<typeof cause>;
+
+const causeList = z
+  .object({
+    at: time,
+    causes: z.array(cause),
+    more: z.int().describe('How many causes are not listed.'),
+    policies: z.object({
+      total: z.int().describe('How many policies the caller may list.'),
+      affected: z.int().describe('How many of them a cause reaches.'),
+      namespaces: z.int().describe('In how many namespaces the affected ones are.'),
+    }),
+    installation: z
+      .object({ checkedAt: time.exactOptional() })
+      .exactOptional()
+      .describe('The report of the doctor, without a time while it is being made; absent for callers who may not see it.'),
+  })
+  .meta({ id: 'CauseList' });
 
 export const getCauses = defineRoute({
   method: 'GET',
@@ -62,20 +81,7 @@ export const getCauses = defineRoute({
         '`NAMESPACE/NAME`: only the cause of this policy, with its reach limited to it. Needs permission to get imagepolicies there.',
       ),
   }),
-  answer: z.object({
-    at: time,
-    causes: z.array(cause),
-    more: z.int().describe('How many causes are not listed.'),
-    policies: z.object({
-      total: z.int().describe('How many policies the caller may list.'),
-      affected: z.int().describe('How many of them a cause reaches.'),
-      namespaces: z.int().describe('In how many namespaces the affected ones are.'),
-    }),
-    installation: z
-      .object({ checkedAt: time.exactOptional() })
-      .exactOptional()
-      .describe('The report of the doctor, without a time while it is being made; absent for callers who may not see it.'),
-  }),
+  answer: causeList,
   async handle({ query: { namespace, id, policy }, access, ports }) {
     const now = ports.now();
     const visible = policy === undefined ? await listVisible(ports, access, namespace) : [await seePolicy(ports, access, policy)];

@@ -18,8 +18,51 @@ const position = z
   });
 const eventParams = z.object({ id: z.string().regex(/^[0-9a-zA-Z_-]{1,128}$/) });
 
-const workload = z.object({ apiVersion: z.string().exactOptional(), kind: z.string(), namespace: z.string(), name: z.string() });
-const change = z.object({ workload, container: z.string(), from: z.string(), to: z.string() });
+const workload = z
+  .object({ apiVersion: z.string().exactOptional(), kind: z.string(), namespace: z.string(), name: z.string() })
+  .meta({ id: 'Workload' });
+const change = z
+  .object({ workload, container: z.string(), from: z.string(), to: z.string() })
+  .meta({ id: 'ContainerChange', description: 'A container, the image that it ran, and the one that it runs since.' });
+const eventOutcome = z
+  .enum(eventOutcomes)
+  .meta({ id: 'EventOutcome', description: 'Of several policies, that of the one that needs the most attention.' });
+const givenUpNotice = z
+  .object({
+    target: z.string().describe('The name of the target, never its address.'),
+    kind: z.enum(noticeKinds),
+    reason: z.enum(givenUpReasons).describe('Refused: the target does not accept this message. NotAccepted: it accepted none for a day.'),
+    message: z.string().exactOptional().describe('What a target of the namespace answered.'),
+    at: z.string(),
+  })
+  .meta({ id: 'GivenUpNotice', description: 'A notification that is not sent any more.' });
+const eventPolicy = z
+  .object({
+    namespace: z.string(),
+    name: z.string(),
+    outcome: eventOutcome,
+    reason: z.string().exactOptional(),
+    message: z.string().exactOptional(),
+    tag: z.string().exactOptional(),
+    digest: z.string().exactOptional(),
+    changes: z.array(change).exactOptional(),
+    at: z.string().exactOptional(),
+    verifiedMs: z
+      .number()
+      .exactOptional()
+      .describe('From the receipt of the event until the image was verified at the registry, in milliseconds.'),
+    stage: z
+      .enum(['guard', 'rollout'])
+      .exactOptional()
+      .describe('The later stage that the result is about: a guard that has the image wait, or the rollout of the change.'),
+    afterMs: z.number().exactOptional().describe('From the receipt of the event to the result, in milliseconds.'),
+    noticesGivenUp: z
+      .array(givenUpNotice)
+      .readonly()
+      .exactOptional()
+      .describe('The notifications about it that are not sent any more; at most ten.'),
+  })
+  .meta({ id: 'EventPolicy', description: 'What a push led to for one policy.' });
 /** A push, as the API shows it. */
 export const event = z
   .object({
@@ -33,52 +76,13 @@ export const event = z
     receivedAt: time,
     pushedAt: z.string().exactOptional(),
     replayOf: z.string().exactOptional().describe('The event that this one repeats.'),
-    outcome: z.enum(eventOutcomes).describe('Of several policies, that of the one that needs the most attention.'),
+    outcome: eventOutcome,
     reason: z.string().exactOptional().describe('Why a receiver ignored it, or what it waits for.'),
     message: z.string().exactOptional(),
     count: z.int().exactOptional().describe('How often a receiver ignored it; `receivedAt` is the last time.'),
-    policies: z
-      .array(
-        z.object({
-          namespace: z.string(),
-          name: z.string(),
-          outcome: z.enum(eventOutcomes),
-          reason: z.string().exactOptional(),
-          message: z.string().exactOptional(),
-          tag: z.string().exactOptional(),
-          digest: z.string().exactOptional(),
-          changes: z.array(change).exactOptional(),
-          at: z.string().exactOptional(),
-          verifiedMs: z
-            .number()
-            .exactOptional()
-            .describe('From the receipt of the event until the image was verified at the registry, in milliseconds.'),
-          stage: z
-            .enum(['guard', 'rollout'])
-            .exactOptional()
-            .describe('The later stage that the result is about: a guard that has the image wait, or the rollout of the change.'),
-          afterMs: z.number().exactOptional().describe('From the receipt of the event to the result, in milliseconds.'),
-          noticesGivenUp: z
-            .array(
-              z.object({
-                target: z.string().describe('The name of the target, never its address.'),
-                kind: z.enum(noticeKinds),
-                reason: z
-                  .enum(givenUpReasons)
-                  .describe('Refused: the target does not accept this message. NotAccepted: it accepted none for a day.'),
-                message: z.string().exactOptional().describe('What a target of the namespace answered.'),
-                at: z.string(),
-              }),
-            )
-            .readonly()
-            .exactOptional()
-            .describe('The notifications about it that are not sent any more; at most ten.'),
-        }),
-      )
-      .readonly()
-      .describe('The policies that it concerns, as far as the caller may see them.'),
+    policies: z.array(eventPolicy).readonly().describe('The policies that it concerns, as far as the caller may see them.'),
   })
-  .describe('A push, and what became of it.');
+  .meta({ id: 'Event', description: 'A push, and what became of it.' });
 
 export const getEvents = defineRoute({
   method: 'GET',
@@ -101,7 +105,9 @@ export const getEvents = defineRoute({
     until: instantParam.exactOptional().describe('Only pushes that were received at this time or earlier; RFC 3339.'),
     before: position.exactOptional().describe('The `next` of the page before.'),
   }),
-  answer: z.object({ events: z.array(event), next: z.string().exactOptional().describe('For `before`; absent on the last page.') }),
+  answer: z
+    .object({ events: z.array(event), next: z.string().exactOptional().describe('For `before`; absent on the last page.') })
+    .meta({ id: 'EventList' }),
   async handle({ query: { repository, ...rest }, access, ports }) {
     const name = repository === undefined ? undefined : formatRepository(parseImageReference(repository, ports.aliases).repository);
     const { events, next } = await listEvents(ports, access, { ...rest, repository: name });
@@ -135,8 +141,8 @@ export const postReplay = defineRoute({
   about:
     'Needs permission to update the policies that the push matched, or all policies if those are not known yet. What a receiver ignored cannot be replayed (409).',
   params: eventParams,
-  body: why,
-  answer: z.object({ id: z.string().describe('Of the new event.'), replayOf: z.string().exactOptional() }),
+  body: why.meta({ id: 'ReplayEventRequest' }),
+  answer: z.object({ id: z.string().describe('Of the new event.'), replayOf: z.string().exactOptional() }).meta({ id: 'Replay' }),
   status: 202,
   errors: [404, 409],
   async handle({ params: { id }, body: { reason }, access, ports }) {

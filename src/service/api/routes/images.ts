@@ -49,7 +49,9 @@ export const getImages = defineRoute({
     limit: limitOf('entries'),
     after: after(/^\d:\S{1,1100}$/),
   }),
-  answer: z.object({ images: z.array(placeView), counts: z.partialRecord(z.enum(placeStates), z.int()), isComplete, next }),
+  answer: z
+    .object({ images: z.array(placeView), counts: z.partialRecord(z.enum(placeStates), z.int()), isComplete, next })
+    .meta({ id: 'RunningImageList' }),
   async handle({ query: { namespace, repository: written, state, limit, after: from, ...rest }, access, ports }) {
     const repository = normalise(written, ports);
     const seen = await seePlaces(ports, access, { namespace, repository });
@@ -83,7 +85,7 @@ export const getRepositories = defineRoute({
     limit: limitOf('repositories'),
     after: after(/^[01]:\S{1,600}$/),
   }),
-  answer: z.object({ repositories: z.array(repositoryView), total: z.int(), isComplete, next }),
+  answer: z.object({ repositories: z.array(repositoryView), total: z.int(), isComplete, next }).meta({ id: 'RepositoryList' }),
   async handle({ query: { namespace, runsIn, name, search: text, limit, after: from }, access, ports }) {
     const seen = await seePlaces(ports, access, { namespace });
     const named = name?.toLowerCase();
@@ -119,7 +121,9 @@ export const getVersions = defineRoute({
       .describe('Part of the tag, the beginning of the digest, or both after the name of the repository: `web:1.4`.'),
     limit: limitOf('versions'),
   }),
-  answer: z.object({ versions: z.array(versionView), more: z.int().describe('How many versions are not listed.'), isComplete }),
+  answer: z
+    .object({ versions: z.array(versionView), more: z.int().describe('How many versions are not listed.'), isComplete })
+    .meta({ id: 'ImageVersionList' }),
   async handle({ query: { namespace, repository: written, runsIn, version, limit }, access, ports }) {
     const seen = await seePlaces(ports, access, { namespace, repository: normalise(written, ports) });
     const places = filterPlaces(seen.places, { runsIn });

@@ -6,7 +6,8 @@ import { type Access, AccessError } from '../access.ts';
 import { answerDoctor } from '../doctor-api.ts';
 import { answerNamespace } from '../namespaces-api.ts';
 import { countEvents } from '../count-events.ts';
-import { policyStates, stateOf } from '../../../core/model/policy-state.ts';
+import { type PolicyState, stateOf } from '../../../core/model/policy-state.ts';
+import { policyState } from '../policy-view.ts';
 import { defineRoute, namespaceName, time } from '../route.ts';
 import { listVisible, policiesOf, whyNoActions } from '../see-policies.ts';
 
@@ -18,17 +19,10 @@ async function requireAll(access: Access): Promise<void> {
 
 const quantiles = z.object({ p50Ms: z.number(), p90Ms: z.number(), count: z.int() });
 
-export const getOverview = defineRoute({
-  method: 'GET',
-  path: '/overview',
-  id: 'getOverview',
-  group: 'Installation',
-  summary: 'Count policies by state, and pushes by outcome',
-  about: 'Of the policies that the caller may list, and the pushes of the last hour that the caller may see.',
-  query: z.object({ namespace: namespaceName.exactOptional() }),
-  answer: z.object({
+const overview = z
+  .object({
     at: time,
-    policies: z.partialRecord(z.enum(policyStates), z.int()).describe('The number of policies in each state.'),
+    policies: z.partialRecord(policyState, z.int()).describe('The number of policies in each state.'),
     changes: z
       .object({
         lastHour: z.int(),
@@ -46,11 +40,22 @@ export const getOverview = defineRoute({
           .describe('From the receipt of a push to its last result: for watched rollouts, until the image runs.'),
       })
       .describe('Pushes of the last hour.'),
-  }),
+  })
+  .meta({ id: 'Overview' });
+
+export const getOverview = defineRoute({
+  method: 'GET',
+  path: '/overview',
+  id: 'getOverview',
+  group: 'Installation',
+  summary: 'Count policies by state, and pushes by outcome',
+  about: 'Of the policies that the caller may list, and the pushes of the last hour that the caller may see.',
+  query: z.object({ namespace: namespaceName.exactOptional() }),
+  answer: overview,
   async handle({ query: { namespace }, access, ports }) {
     const visible = await listVisible(ports, access, namespace);
     const now = ports.now();
-    const policies: Partial<Record<(typeof policyStates)[number], number>> = {};
+    const policies: Partial<Record<PolicyState, number>> = {};
     const byHour = Array.from({ length: 24 }, () => 0);
     for (const policy of visible) {
       const state = stateOf(policy);
@@ -70,6 +75,17 @@ export const getOverview = defineRoute({
   },
 });
 
+const receiver = z
+  .object({
+    name: z.string(),
+    provider: z.string(),
+    path: z.string().describe('Where senders deliver, below the public address of the receivers.'),
+    lastAcceptedAt: time.exactOptional(),
+    lastRefusedAt: time.exactOptional(),
+    answers: z.record(z.string(), time).describe('When it last answered with each status, within 30 days.'),
+  })
+  .meta({ id: 'Receiver' });
+
 export const getReceivers = defineRoute({
   method: 'GET',
   path: '/receivers',
@@ -77,18 +93,7 @@ export const getReceivers = defineRoute({
   group: 'Installation',
   summary: 'List the receivers, and when they last answered',
   about: `${whole} Secrets are never shown.`,
-  answer: z.object({
-    receivers: z.array(
-      z.object({
-        name: z.string(),
-        provider: z.string(),
-        path: z.string().describe('Where senders deliver, below the public address of the receivers.'),
-        lastAcceptedAt: time.exactOptional(),
-        lastRefusedAt: time.exactOptional(),
-        answers: z.record(z.string(), time).describe('When it last answered with each status, within 30 days.'),
-      }),
-    ),
-  }),
+  answer: z.object({ receivers: z.array(receiver) }).meta({ id: 'ReceiverList' }),
   async handle({ access, ports }) {
     await requireAll(access);
     const [receivers, deliveries] = await Promise.all([ports.installation.receivers(), ports.installation.deliveries()]);
@@ -111,6 +116,16 @@ export const getReceivers = defineRoute({
   },
 });
 
+const registry = z
+  .object({
+    host: z.string(),
+    policies: z.int().describe('How many policies watch repositories of it.'),
+    stalled: z.int().describe('How many of them are Stalled or Failed.'),
+    lastPushAt: time.exactOptional().describe('When a webhook last announced a push that a policy watches.'),
+    unannounced: z.int().describe('Images that polls found since then although no webhook had announced them.'),
+  })
+  .meta({ id: 'Registry' });
+
 export const getRegistries = defineRoute({
   method: 'GET',
   path: '/registries',
@@ -118,17 +133,7 @@ export const getRegistries = defineRoute({
   group: 'Installation',
   summary: 'List the registries of the policies, and what was announced of them',
   about: `${whole} Those that most policies use come first.`,
-  answer: z.object({
-    registries: z.array(
-      z.object({
-        host: z.string(),
-        policies: z.int().describe('How many policies watch repositories of it.'),
-        stalled: z.int().describe('How many of them are Stalled or Failed.'),
-        lastPushAt: time.exactOptional().describe('When a webhook last announced a push that a policy watches.'),
-        unannounced: z.int().describe('Images that polls found since then although no webhook had announced them.'),
-      }),
-    ),
-  }),
+  answer: z.object({ registries: z.array(registry) }).meta({ id: 'RegistryList' }),
   async handle({ access, ports }) {
     await requireAll(access);
     const hosts = new Map<string, { policies: number; stalled: number }>();
@@ -153,6 +158,10 @@ export const getRegistries = defineRoute({
 /** The limit for the hosts of registries, which tenants choose. */
 const maxHosts = 200;
 
+const finding = z
+  .looseObject({ line: z.string(), level: z.enum(['ok', 'failed', 'warning', 'skipped']), message: z.string() })
+  .meta({ id: 'Finding', description: 'One line of the report.' });
+
 export const getDoctor = defineRoute({
   method: 'GET',
   path: '/doctor',
@@ -160,11 +169,7 @@ export const getDoctor = defineRoute({
   group: 'Installation',
   summary: 'Check the installation',
   about: 'What `image-watcher doctor` prints. Needs permission to list imagepolicies in all namespaces that are watched.',
-  answer: z.looseObject({
-    version: z.string(),
-    checkedAt: time,
-    findings: z.array(z.looseObject({ line: z.string(), level: z.enum(['ok', 'failed', 'warning', 'skipped']), message: z.string() })),
-  }),
+  answer: z.looseObject({ version: z.string(), checkedAt: time, findings: z.array(finding) }).meta({ id: 'DoctorReport' }),
   handle: async ({ access, ports }) => {
     const { findings, ...report } = await answerDoctor(ports.doctor, access);
     return { ...report, findings: findings.map((finding) => ({ ...finding })) };
@@ -179,12 +184,14 @@ export const getNamespace = defineRoute({
   summary: 'Show whether the policies of a namespace are considered',
   about: 'Needs permission to get imagepolicies in the namespace.',
   params: z.object({ namespace: namespaceName }),
-  answer: z.object({
-    namespace: z.string(),
-    isSelected: z.boolean(),
-    reason: z.string().exactOptional(),
-    message: z.string().exactOptional(),
-  }),
+  answer: z
+    .object({
+      namespace: z.string(),
+      isSelected: z.boolean(),
+      reason: z.string().exactOptional(),
+      message: z.string().exactOptional(),
+    })
+    .meta({ id: 'NamespaceSelection' }),
   handle: ({ params: { namespace }, access, ports }) => answerNamespace(ports.namespaces, access, namespace),
 });
 
@@ -195,18 +202,20 @@ export const getCaller = defineRoute({
   group: 'Installation',
   summary: 'Show who the caller is',
   about: 'For pages that offer only what the caller may do.',
-  answer: z.object({
-    user: z.string(),
-    listsAll: z.boolean().describe('Whether the caller may list the policies of all namespaces.'),
-    noActions: z
-      .string()
-      .exactOptional()
-      .describe('Why the caller cannot act through the API at all; absent if he can, as far as his permissions go.'),
-    features: z
-      .array(z.string())
-      .exactOptional()
-      .describe('The optional parts that the API has: `bases` for BaseImagePolicies, `activity` for the record of activity.'),
-  }),
+  answer: z
+    .object({
+      user: z.string(),
+      listsAll: z.boolean().describe('Whether the caller may list the policies of all namespaces.'),
+      noActions: z
+        .string()
+        .exactOptional()
+        .describe('Why the caller cannot act through the API at all; absent if he can, as far as his permissions go.'),
+      features: z
+        .array(z.string())
+        .exactOptional()
+        .describe('The optional parts that the API has: `bases` for BaseImagePolicies, `activity` for the record of activity.'),
+    })
+    .meta({ id: 'Caller' }),
   async handle({ access, ports }) {
     const noActions = whyNoActions(ports, access);
     return {

@@ -8,13 +8,15 @@ import { readEvent } from '../events.ts';
 import type { ApiPorts } from '../ports.ts';
 import { filterPolicies } from '../filter-policies.ts';
 import { policyStates, stateOf } from '../../../core/model/policy-state.ts';
-import { detail, policyDetail, policySummary, summarize } from '../policy-view.ts';
+import { detail, policyDetail, policyState, policySummary, summarize } from '../policy-view.ts';
 import { pageOf, policyOrders } from '../policy-order.ts';
 import { defineRoute, namespaceName, policyParams } from '../route.ts';
 import { policyStream } from '../stream.ts';
 import { listVisible, policiesOf, seePolicy } from '../see-policies.ts';
 
-const facets = z.array(z.object({ value: z.string(), count: z.int() }));
+const facets = z.array(
+  z.object({ value: z.string(), count: z.int() }).meta({ id: 'Facet', description: 'A value, and how many policies have it.' }),
+);
 
 export const getPolicies = defineRoute({
   method: 'GET',
@@ -58,12 +60,14 @@ export const getPolicies = defineRoute({
       .exactOptional()
       .describe('The `next` of the page before.'),
   }),
-  answer: z.object({
-    policies: z.array(policySummary),
-    counts: z.partialRecord(z.enum(policyStates), z.int()),
-    facets: z.object({ namespaces: facets, registries: facets, labels: facets }).describe('The fifty most frequent values of each.'),
-    next: z.string().exactOptional().describe('For `after`; absent on the last page.'),
-  }),
+  answer: z
+    .object({
+      policies: z.array(policySummary),
+      counts: z.partialRecord(policyState, z.int()),
+      facets: z.object({ namespaces: facets, registries: facets, labels: facets }).describe('The fifty most frequent values of each.'),
+      next: z.string().exactOptional().describe('For `after`; absent on the last page.'),
+    })
+    .meta({ id: 'PolicyList' }),
   async handle({ query: { namespace, state: states, sort, limit, after, ...filters }, access, ports }) {
     const all = (await listVisible(ports, access, namespace)).map((policy) => ({ policy, state: stateOf(policy) }));
     const { found, counts, facets } = filterPolicies(all, { states, ...filters });
@@ -93,7 +97,9 @@ export const getResource = defineRoute({
   summary: 'Show the resource of a policy as the API server has it',
   about: 'Without `metadata.managedFields`. Needs permission to get imagepolicies in the namespace.',
   params: policyParams,
-  answer: z.looseObject({ metadata: z.looseObject({ namespace: z.string(), name: z.string() }), spec: z.looseObject({}) }),
+  answer: z
+    .looseObject({ metadata: z.looseObject({ namespace: z.string(), name: z.string() }), spec: z.looseObject({}) })
+    .meta({ id: 'PolicyResource', description: 'The ImagePolicy as the API server has it.' }),
   errors: [404],
   async handle({ params, access, ports }) {
     const policy = await seePolicy(ports, access, params);
@@ -101,19 +107,38 @@ export const getResource = defineRoute({
   },
 });
 
-const step = z.object({
-  id: z.string().describe('Stable: `namespace`, `spec`, `tag`, a setting, `verify`, `target`, `container`, or the id of a guard.'),
-  result: z
-    .enum(['pass', 'stop', 'wait', 'note'])
-    .describe(
-      'pass: nothing is in the way; stop: nothing happens until somebody acts or something changes; wait: it goes on by itself; note: it decides nothing.',
+const step = z
+  .object({
+    id: z.string().describe('Stable: `namespace`, `spec`, `tag`, a setting, `verify`, `target`, `container`, or the id of a guard.'),
+    result: z
+      .enum(['pass', 'stop', 'wait', 'note'])
+      .describe(
+        'pass: nothing is in the way; stop: nothing happens until somebody acts or something changes; wait: it goes on by itself; note: it decides nothing.',
+      ),
+    text: z.string(),
+    origin: z.enum(['policy', 'namespace', 'cluster', 'built-in']).exactOptional().describe('Where the value of a setting comes from.'),
+    reason: z.string().exactOptional(),
+    until: z.string().exactOptional(),
+    page: z.string().exactOptional().describe('The page that explains the reason, and says what to do.'),
+  })
+  .meta({ id: 'ExplanationStep' });
+
+const explanation = z
+  .object({
+    allowed: z.boolean().describe('Whether nothing is blocked or wrong.'),
+    summary: z.string(),
+    candidate: z.object({ tag: z.string(), digest: z.string().exactOptional(), createdAt: z.string().exactOptional() }).exactOptional(),
+    steps: z.array(step).describe('Of the policy, in their order; the first that stops ends the chain.'),
+    targets: z.array(
+      z
+        .object({
+          target: z.object({ apiVersion: z.string().exactOptional(), kind: z.string(), namespace: z.string(), name: z.string() }),
+          steps: z.array(step),
+        })
+        .meta({ id: 'TargetExplanation', description: 'The steps for one workload.' }),
     ),
-  text: z.string(),
-  origin: z.enum(['policy', 'namespace', 'cluster', 'built-in']).exactOptional().describe('Where the value of a setting comes from.'),
-  reason: z.string().exactOptional(),
-  until: z.string().exactOptional(),
-  page: z.string().exactOptional().describe('The page that explains the reason, and says what to do.'),
-});
+  })
+  .meta({ id: 'Explanation' });
 
 export const explainPolicy = defineRoute({
   method: 'GET',
@@ -132,18 +157,7 @@ export const explainPolicy = defineRoute({
       .exactOptional()
       .describe('An image with its tag (`harbor.example.com/shop/web:1.4.2`, with or without `@sha256:…`), or the id of an event.'),
   }),
-  answer: z.object({
-    allowed: z.boolean().describe('Whether nothing is blocked or wrong.'),
-    summary: z.string(),
-    candidate: z.object({ tag: z.string(), digest: z.string().exactOptional(), createdAt: z.string().exactOptional() }).exactOptional(),
-    steps: z.array(step).describe('Of the policy, in their order; the first that stops ends the chain.'),
-    targets: z.array(
-      z.object({
-        target: z.object({ apiVersion: z.string().exactOptional(), kind: z.string(), namespace: z.string(), name: z.string() }),
-        steps: z.array(step),
-      }),
-    ),
-  }),
+  answer: explanation,
   errors: [404],
   async handle({ params, query: { push }, access, ports }) {
     const policy = await seePolicy(ports, access, params);
