@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { createRecentReport } from '../causes/recent-report.ts';
 import { describeError, PermanentError } from '../../core/model/errors.ts';
+import { cut } from '../../core/model/text.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { type Access, AccessError } from './access.ts';
 import { createAuthenticate, isLocalHost, type OperationsAuth, refusePost } from './authenticate.ts';
@@ -36,6 +37,8 @@ export interface AddedRoutes {
 }
 
 const bodyLimit = 4_096;
+/** The path of the OpenAPI document. */
+const documentPath = '/openapi.json';
 /** How many requests of one user are answered at the same time. Each list of events reads up to 2,000 records. */
 const maxOfUser = 32;
 /** The pause between two warnings of the same kind, because anybody who can connect can cause them. */
@@ -52,6 +55,7 @@ export function addApi(
   const recentReport = doctor === undefined ? () => Promise.resolve(undefined) : createRecentReport(doctor.makeReport, elapsed);
   const ports: ApiPorts = { ...options, features, causes, noteActivity, streams: createStreams(), doctor, recentReport };
   const all = [...routes, ...added.routes];
+  const served: readonly Served[] = [...all, { method: 'GET', path: documentPath }];
   const accesses = new WeakMap<FastifyRequest, Access>();
   const begin = boundUsers(maxOfUser);
   let warnedAt = -Infinity;
@@ -73,12 +77,14 @@ export function addApi(
           return sendProblem(reply, 403, 'without authentication, the API answers only requests to localhost');
         const peer = request.socket.remoteAddress ?? '';
         accesses.set(request, await authenticate({ valuesOf: valuesIn(request.raw.rawHeaders), peer, client: request.ip }));
-        const refusal = request.method === 'POST' ? refusePost({ host, origin, contentType }) : undefined;
+        const refusal = request.method === 'POST' && !request.is404 ? refusePost({ host, origin, contentType }) : undefined;
         if (refusal !== undefined) return sendProblem(reply, refusal.status, refusal.message);
       });
       api.addHook('onSend', (request, reply, payload, sent) => sent(null, unlessKnown(request, reply, payload)));
       api.setErrorHandler((error, request, reply) => {
         if (error instanceof AccessError && error.cause !== undefined) warnOfAccess(describeError(error));
+        // What is wrong with the body of a request does not matter where there is no such path or method.
+        if (request.is404 && !(error instanceof AccessError)) return answerUnknown(request, reply, served);
         return answerError(error, request, reply, options.logger);
       });
       for (const route of all)
@@ -103,27 +109,29 @@ export function addApi(
               .send(Readable.from(answer as AsyncIterable<string>));
           },
         });
-      api.setNotFoundHandler((request, reply) => answerUnknown(request, reply, all));
+      api.setNotFoundHandler((request, reply) => answerUnknown(request, reply, served));
       const document = describeApi(all, options.version);
-      api.get('/v1/openapi.json', (_request, reply) => reply.send(document));
+      api.get(`/v1${documentPath}`, (_request, reply) => reply.send(document));
       done();
     },
     { prefix: '/api' },
   );
 }
 
+type Served = Pick<Route, 'method' | 'path' | 'media'>;
+
 /** Answers a path or a method that the API does not have. */
-function answerUnknown(request: FastifyRequest, reply: FastifyReply, all: readonly Route[]): FastifyReply {
+function answerUnknown(request: FastifyRequest, reply: FastifyReply, served: readonly Served[]): FastifyReply {
   const parts = request.url.split('?')[0]?.split('/').slice(3) ?? [];
-  const isAt = ({ path }: Route) => {
+  const isAt = ({ path }: Served) => {
     const own = path.split('/').slice(1);
     return own.length === parts.length && own.every((part, index) => part.startsWith('{') || part === parts[index]);
   };
   const isOfVersion = request.url.startsWith('/api/v1/');
-  const allowed = all
+  const allowed = served
     .filter((route) => isOfVersion && isAt(route))
     .flatMap(({ method, media }) => (method === 'GET' && media === undefined ? ['GET', 'HEAD'] : [method]));
-  if (allowed.length === 0) return sendProblem(reply, 404, 'there is no such path; /api/v1/openapi.json lists all');
+  if (allowed.length === 0) return sendProblem(reply, 404, `there is no such path; /api/v1${documentPath} lists all`);
   const methods = [...new Set(allowed)].join(', ');
   return sendProblem(reply.header('allow', methods), 405, `this path has the methods ${methods}`);
 }
@@ -171,11 +179,19 @@ function valuesIn(rawHeaders: readonly string[]) {
     rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === header);
 }
 
+/** What is wrong with a request. */
+function describeIssue(issue: z.core.$ZodIssue | undefined, query: unknown): string {
+  if (issue?.code === 'unrecognized_keys')
+    return `${cut(issue.keys[0] ?? '', 64)}: is not known here; /api/v1${documentPath} lists what is`;
+  const place = issue?.path.join('.') || 'request';
+  const isRepeated = Array.isArray((query as Readonly<Record<string, unknown>>)[place]);
+  return `${place}: ${isRepeated ? 'is given more than once' : (issue?.message ?? 'not understood')}`;
+}
+
 /** Answers an error. An event that the caller may not see is answered like one that does not exist. */
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, logger: Logger): FastifyReply {
   if (error instanceof z.ZodError) {
-    const [issue] = error.issues;
-    return sendProblem(reply, 400, `${issue?.path.join('.') || 'request'}: ${issue?.message ?? 'not understood'}`);
+    return sendProblem(reply, 400, describeIssue(error.issues[0], request.query));
   }
   if (error instanceof PermanentError) return sendProblem(reply, 400, `repository: ${error.message}`);
   if (error instanceof AccessError) {

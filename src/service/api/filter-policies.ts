@@ -37,7 +37,7 @@ export function filterPolicies(all: readonly Listed[], { states, search, registr
   const tests = {
     state: ({ state }: Listed) => states === undefined || states.includes(state),
     registry: ({ policy }: Listed) => registry === undefined || registryOf(policy) === registry,
-    label: ({ policy }: Listed) => label?.value === undefined || policy.labels?.[label.key] === label.value,
+    label: ({ policy }: Listed) => label?.value === undefined || labelOf(policy, label.key) === label.value,
   };
   const without = (own: keyof typeof tests | undefined) =>
     searched.filter((one) => Object.entries(tests).every(([name, test]) => name === own || test(one)));
@@ -48,9 +48,14 @@ export function filterPolicies(all: readonly Listed[], { states, search, registr
     facets: {
       namespaces: facetOf(found, ({ namespace }) => namespace),
       registries: facetOf(without('registry'), registryOf),
-      labels: label === undefined ? [] : facetOf(without('label'), ({ labels }) => labels?.[label.key]),
+      labels: label === undefined ? [] : facetOf(without('label'), (policy) => labelOf(policy, label.key)),
     },
   };
+}
+
+/** The value of a label. */
+function labelOf({ labels = {} }: Pick<ImagePolicy, 'labels'>, key: string): string | undefined {
+  return Object.hasOwn(labels, key) ? labels[key] : undefined;
 }
 
 /** The host of the registry of a policy; undefined if its image cannot be read. */

@@ -3,6 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { documentation } from '../../core/model/reasons.ts';
+import { cut } from '../../core/model/text.ts';
 
 interface Kind {
   readonly status: number;
@@ -29,6 +30,7 @@ const codes = Object.keys(problemKinds) as ProblemCode[];
 
 export const problemSchema = z
   .object({
+    type: z.literal('about:blank').describe('The kind of error is that of the status. Programs should decide by `code`.'),
     title: z.string().describe('The status in words.'),
     status: z.int().describe('The status of the answer.'),
     detail: z.string().describe('What is wrong, and what to do.'),
@@ -44,14 +46,22 @@ export function codeOf(status: number): ProblemCode {
   return codes.find((code) => problemKinds[code].status === status) ?? (status < 500 ? 'InvalidRequest' : 'Unavailable');
 }
 
-/** Answers with an error. `detail`: what is wrong and what to do, for the caller. */
-export function sendProblem(reply: FastifyReply, status: number, detail: string): FastifyReply {
-  const problem: z.input<typeof problemSchema> = {
+/** The maximum length of the detail of an error, which may repeat what the caller sent. */
+const maxDetail = 1_024;
+
+/** The error of a status. `detail`: what is wrong and what to do, for the caller. */
+export function toProblem(status: number, detail: string): z.output<typeof problemSchema> {
+  return {
+    type: 'about:blank',
     title: STATUS_CODES[status] ?? 'Error',
     status,
-    detail,
+    detail: cut(detail, maxDetail),
     code: codeOf(status),
     docs: `${documentation}/operations/api.md#errors`,
   };
-  return reply.code(status).type(problemType).send(problem);
+}
+
+/** Answers with an error. */
+export function sendProblem(reply: FastifyReply, status: number, detail: string): FastifyReply {
+  return reply.code(status).type(problemType).send(toProblem(status, detail));
 }

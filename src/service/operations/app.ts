@@ -1,7 +1,8 @@
 /** The operations listener: liveness, readiness, metrics, the API, and the dashboard. */
-import Fastify, { type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import type { Registry } from '@prometheus-io/client';
 import { addApi, type ApiOptions } from '../api/add-api.ts';
+import { sendProblem } from '../api/problem.ts';
 import { boundConnections } from '../../core/async/bound-connections.ts';
 import { describeReadiness, type Check } from '../telemetry/readiness.ts';
 
@@ -24,6 +25,14 @@ export interface OperationsOptions {
 
 /** The limit for connections. A browser keeps up to six, the process of a dashboard more. */
 const maxConnections = 2_000;
+/** The limit for the length of a part of a path, which may be the name of a policy. */
+const maxParamLength = 253;
+
+/** Answers a path that the router does not understand. */
+function answerMalformed(url: string, reply: FastifyReply): FastifyReply {
+  const detail = `the path is not understood: a part of it is badly encoded, or longer than ${maxParamLength} characters`;
+  return url.startsWith('/api/') ? sendProblem(reply, 400, detail) : reply.code(400).type('text/plain').send(`${detail}\n`);
+}
 
 /** Builds the Fastify app of the operations listener. */
 export function buildOperationsApp({
@@ -42,8 +51,8 @@ export function buildOperationsApp({
     // Slow requests are ended, because anybody in the cluster may connect.
     requestTimeout: 15_000,
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000 },
-    // The length of parameters, which may be names of policies.
-    routerOptions: { maxParamLength: 253 },
+    routerOptions: { maxParamLength },
+    frameworkErrors: (_error, request, reply) => answerMalformed(request.url, reply),
   });
   boundConnections(app.server, maxConnections);
   app.get('/livez', (_request, reply) => reply.type('text/plain').send('ok\n'));

@@ -67,6 +67,18 @@ test('every state has its word, and the answer fits its schema', async (t) => {
   );
 });
 
+test('a label is one that the policy has, not a property of every object', async (t) => {
+  const labelled = policyOf({ labels: { team: 'shop' } });
+  const { get } = start(t, { kind: 'none' }, { all: () => [labelled] });
+  for (const [key, values] of [
+    ['team', [{ value: 'shop', count: 1 }]],
+    ['constructor', []],
+  ] as const) {
+    const { body } = await get(`/policies?label=${key}`);
+    assert.deepEqual((body as List & { facets: { labels: unknown } }).facets.labels, values);
+  }
+});
+
 test('policies are filtered by namespace, state and text, and counted', async (t) => {
   const { get } = start(t);
   const names = async (query: string) => (await get(`/policies?${query}`)).body.policies.map(({ name }) => name);
