@@ -16,7 +16,7 @@ export type ReadActivities = (of: { readonly before?: string | undefined; readon
 
 export interface ActivityQuery extends Pick<
   EventQuery,
-  'limit' | 'namespace' | 'policy' | 'receiver' | 'outcome' | 'since' | 'until' | 'digest'
+  'limit' | 'namespace' | 'policy' | 'among' | 'receiver' | 'outcome' | 'since' | 'until' | 'digest'
 > {
   readonly type?: ActivityType | undefined;
   /** Only actions of this user. */
@@ -96,12 +96,13 @@ function timeOf(id: string): number {
   return Number(id.split('-')[0]);
 }
 
-function isWanted(activity: Activity, { type, user, namespace, policy, digest }: ActivityQuery): boolean {
+function isWanted(activity: Activity, { type, user, namespace, policy, among, digest }: ActivityQuery): boolean {
   const { subject } = activity;
   if (type !== undefined && activity.type !== type) return false;
   if (user !== undefined && (activity.type !== 'action' || activity.user !== user)) return false;
   if (namespace !== undefined && subject.namespace !== namespace) return false;
   if (policy !== undefined && (subject.namespace !== policy.namespace || subject.name !== policy.name)) return false;
+  if (among !== undefined && (subject.kind !== 'ImagePolicy' || !among.has(`${subject.namespace}/${subject.name}`))) return false;
   if (digest === undefined) return true;
   return activity.type === 'change' ? activity.digest === digest : activity.value?.endsWith(`@${digest}`) === true;
 }

@@ -3,7 +3,17 @@ import { z } from 'zod';
 import { AccessError } from '../service/api/access.ts';
 import { activityReads, activityTypes } from '../service/api/activity-view.ts';
 import { eventOutcomes } from '../service/api/event-view.ts';
-import { defineRoute, digestParam, instantParam, namespaceName, policyKeyParam, type Route } from '../service/api/route.ts';
+import {
+  defineRoute,
+  digestParam,
+  instantParam,
+  labelParam,
+  namespaceName,
+  policyKeyParam,
+  receiverParam,
+  type Route,
+} from '../service/api/route.ts';
+import { labelledKeys } from '../service/api/see-policies.ts';
 import { listActivity, type ReadActivities } from './list-activity.ts';
 import { fromStart } from './merge-pages.ts';
 
@@ -31,8 +41,9 @@ export function createActivityRoutes(read: ReadActivities | undefined): Route[] 
         type: z.enum(activityTypes, { error: `one of ${activityTypes.join(', ')}` }).exactOptional(),
         namespace: namespaceName.exactOptional(),
         policy: policyKeyParam.exactOptional().describe('`NAMESPACE/NAME`'),
+        label: labelParam.exactOptional().describe('KEY=VALUE: only what concerns ImagePolicies with this label.'),
         user: z.string().min(1).max(253).exactOptional().describe('Only actions of this user.'),
-        receiver: z.string().min(1).max(63).exactOptional().describe('Only pushes by this receiver.'),
+        receiver: receiverParam.exactOptional().describe('Only pushes by this receiver.'),
         outcome: z
           .enum(eventOutcomes, { error: `one of ${eventOutcomes.join(', ')}` })
           .exactOptional()
@@ -42,14 +53,18 @@ export function createActivityRoutes(read: ReadActivities | undefined): Route[] 
         until: instantParam.exactOptional().describe('Only what happened at this time or earlier; RFC 3339.'),
         before: position.exactOptional().describe('The `next` of the page before.'),
       }),
-      async handle({ query: { before = [fromStart, fromStart], ...query }, access, ports }) {
+      async handle({ query: { before = [fromStart, fromStart], label, ...query }, access, ports }) {
         if (read === undefined)
           throw new AccessError(
             503,
             'this process does not have the role work, so it has no record of activity: send the request to one that has',
           );
         const [pushes, recorded] = before;
-        const { activity, next } = await listActivity(ports, read, access, { ...query, before: [pushes, recorded] });
+        const { activity, next } = await listActivity(ports, read, access, {
+          ...query,
+          among: labelledKeys(ports, label),
+          before: [pushes, recorded],
+        });
         return { activity: [...activity], ...(next && { next: next.map((one) => one ?? end).join('~') }) };
       },
     }),

@@ -7,8 +7,9 @@ import type { Activity } from '../../src/core/model/activity.ts';
 import type { OperationsAuth } from '../../src/service/api/authenticate.ts';
 import type { Question } from '../../src/service/api/access.ts';
 import { createActivityRoutes } from '../../src/activity/routes.ts';
-import { digestOf } from '../core/model/samples.ts';
+import { digestOf, policyOf } from '../core/model/samples.ts';
 import { ignoredOf, recordOf, startApi } from '../service/api/fake-events.ts';
+import { samplePorts } from '../service/api/sample-policies.ts';
 import { readFrom, timeAt as at } from './sample-activity.ts';
 
 const subjectOf = (namespace: string, name = 'web', kind: Activity['subject']['kind'] = 'ImagePolicy') => ({ kind, namespace, name });
@@ -42,8 +43,18 @@ const nameOf = (entry: ActivityEntry) =>
       ? `${entry.kind} ${entry.subject.namespace}`
       : `${entry.action} by ${entry.user}`;
 
+const policies = [
+  policyOf({ name: 'web', labels: { team: 'shop' } }),
+  policyOf({ namespace: 'ops', name: 'web', labels: { team: 'ops' } }),
+  // A label of an ImagePolicy says nothing about the BaseImagePolicy of the same name.
+  policyOf({ namespace: 'ops', name: 'java', labels: { team: 'ops' } }),
+];
+
 function start(t: TestContext, auth: OperationsAuth) {
-  const { app } = startApi(t, auth, pushes, { added: { features: ['activity'], routes: createActivityRoutes(read) } });
+  const { app } = startApi(t, auth, pushes, {
+    policies: samplePorts([], { all: () => policies }),
+    added: { features: ['activity'], routes: createActivityRoutes(read) },
+  });
   return async (query = '') => {
     const response = await app.inject({ url: `/api/v1/activity?${query}`, headers: { authorization: 'Bearer any', host: 'localhost' } });
     const body: unknown = response.json();
@@ -90,6 +101,9 @@ for (const [query, expected] of [
   ['policy=shop/web', ['approve by ada', 'two', 'one']],
   [`digest=${digestOf('b')}`, ['approve by ada']],
   [`digest=${digestOf('c')}`, ['Updated ops']],
+  ['label=team=shop', ['approve by ada', 'two', 'one']],
+  ['label=team=ops', ['Updated ops', 'two']],
+  ['label=team=nobody', []],
   ['outcome=unwatched', ['nobody']],
   ['receiver=prod', ['two', 'one']],
   [`since=${at(8)}`, ['replay by root', 'approve by ada', 'Updated ops', 'two']],

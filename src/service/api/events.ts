@@ -21,6 +21,8 @@ export interface EventQuery {
   /** Only events of the namespace's policies. */
   readonly namespace?: string | undefined;
   readonly policy?: { readonly namespace: string; readonly name: string } | undefined;
+  /** Only events of one of these policies, by their keys. */
+  readonly among?: ReadonlySet<string> | undefined;
   /** Only events that were received at this time or later, in ms since 1970. */
   readonly since?: number | undefined;
   /** Only events that were received at this time or earlier, in ms since 1970. */
@@ -62,19 +64,29 @@ export async function listEvents({ reader }: EventPorts, access: Access, query: 
 }
 
 /** Whether the policies of a push can be among the requested ones. If not, no permissions have to be checked. */
-function isConcerned(record: EventRecord, { policy, namespace }: EventQuery): boolean {
-  if (policy === undefined && namespace === undefined) return true;
-  if (record.state === 'ignored') return false;
-  if (policy !== undefined) return record.results.has(`${policy.namespace}/${policy.name}`);
-  return namespacesOf(record).includes(namespace ?? '');
+function isConcerned(record: EventRecord, query: EventQuery): boolean {
+  if (isOfAny(query)) return true;
+  return record.state !== 'ignored' && [...record.results.keys()].some((key) => isRequested(key, query));
 }
 
-function isWanted(view: EventView, { outcome, policy, receiver, digest }: EventQuery): boolean {
+/** Whether a query is not limited to some policies. */
+function isOfAny({ policy, namespace, among }: EventQuery): boolean {
+  return policy === undefined && namespace === undefined && among === undefined;
+}
+
+function isRequested(key: string, { policy, namespace, among }: EventQuery): boolean {
+  if (policy !== undefined && key !== `${policy.namespace}/${policy.name}`) return false;
+  if (namespace !== undefined && !key.startsWith(`${namespace}/`)) return false;
+  return among === undefined || among.has(key);
+}
+
+function isWanted(view: EventView, query: EventQuery): boolean {
+  const { outcome, receiver, digest } = query;
   if (receiver !== undefined && view.receiver !== receiver) return false;
   if (digest !== undefined && view.digest !== digest && !view.policies.some((one) => one.digest === digest)) return false;
-  const isOfPolicy =
-    policy === undefined || view.policies.some(({ namespace, name }) => namespace === policy.namespace && name === policy.name);
-  return isOfPolicy && (outcome === undefined || hasOutcome(view, outcome));
+  // The caller may see an event for another policy than the one that was asked for.
+  const isOfOne = isOfAny(query) || view.policies.some(({ namespace, name }) => isRequested(`${namespace}/${name}`, query));
+  return isOfOne && (outcome === undefined || hasOutcome(view, outcome));
 }
 
 /** Reads one event; undefined if there is none that the caller may see. */

@@ -12,6 +12,19 @@ export interface PolicyFilter {
   readonly registry?: string | undefined;
   /** The key of a label whose values are counted; with `value`, only policies that have it. */
   readonly label?: { readonly key: string; readonly value?: string } | undefined;
+  /** A digest that the status has: of what is selected, waits, was applied or is rejected. */
+  readonly digest?: string | undefined;
+  /** The receiver whose webhook caused the last change or find. */
+  readonly receiver?: string | undefined;
+  /** The earliest and the latest time of the last change, in ms since 1970. */
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+}
+
+/** A label and its value. */
+export interface Label {
+  readonly key: string;
+  readonly value: string;
 }
 
 /** A value, and how many policies have it. */
@@ -31,13 +44,12 @@ export interface Filtered {
 const maxFacets = 50;
 
 /** Filters policies. Each count leaves out its own filter, so that it says what another choice would show. */
-export function filterPolicies(all: readonly Listed[], { states, search, registry, label }: PolicyFilter): Filtered {
-  const text = search?.toLowerCase();
-  const searched = text === undefined ? all : all.filter(({ policy }) => mentions(policy, text));
+export function filterPolicies(all: readonly Listed[], { states, registry, label, ...plain }: PolicyFilter): Filtered {
+  const searched = all.filter(({ policy }) => fits(policy, plain));
   const tests = {
     state: ({ state }: Listed) => states === undefined || states.includes(state),
     registry: ({ policy }: Listed) => registry === undefined || registryOf(policy) === registry,
-    label: ({ policy }: Listed) => label?.value === undefined || labelOf(policy, label.key) === label.value,
+    label: ({ policy }: Listed) => label?.value === undefined || hasLabel(policy, { key: label.key, value: label.value }),
   };
   const without = (own: keyof typeof tests | undefined) =>
     searched.filter((one) => Object.entries(tests).every(([name, test]) => name === own || test(one)));
@@ -51,6 +63,29 @@ export function filterPolicies(all: readonly Listed[], { states, search, registr
       labels: label === undefined ? [] : facetOf(without('label'), (policy) => labelOf(policy, label.key)),
     },
   };
+}
+
+/** Whether a policy fits the filters that are not counted. */
+function fits(
+  policy: ImagePolicy,
+  { search, digest, receiver, since = -Infinity, until = Infinity }: Omit<PolicyFilter, 'states' | 'registry' | 'label'>,
+): boolean {
+  const { status } = policy;
+  if (search !== undefined && !mentions(policy, search.toLowerCase())) return false;
+  if (receiver !== undefined && status.trigger?.receiver !== receiver) return false;
+  if (digest !== undefined && !digestsOf(status).includes(digest)) return false;
+  if (since === -Infinity && until === Infinity) return true;
+  const changedAt = Date.parse(status.history?.[0]?.at ?? '');
+  return changedAt >= since && changedAt <= until;
+}
+
+function digestsOf({ latest, pendingApproval, waiting, history = [], rejected = [] }: ImagePolicy['status']): (string | undefined)[] {
+  return [latest, pendingApproval, waiting, ...history, ...rejected].map((one) => one?.digest);
+}
+
+/** Whether a policy has a label with this value. */
+export function hasLabel(policy: Pick<ImagePolicy, 'labels'>, { key, value }: Label): boolean {
+  return labelOf(policy, key) === value;
 }
 
 /** The value of a label. */

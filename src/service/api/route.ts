@@ -108,7 +108,18 @@ export const policyKeyParam = z
 export const instantParam = z.iso
   .datetime({ offset: true, error: 'is a time such as 2026-03-01T12:00:00Z' })
   .transform((text) => Date.parse(text));
+/** Schema of a label of policies in a query: `KEY=VALUE`. */
+export const labelParam = z
+  .string()
+  .max(400)
+  .regex(/^[A-Za-z0-9][\w./-]*=[\w.-]*$/, 'is KEY=VALUE')
+  .transform((text) => {
+    const [key = '', value = ''] = text.split('=');
+    return { key, value };
+  });
 /** Schema of a digest in a query. */
 export const digestParam = z.string().regex(/^sha256:[0-9a-f]{64}$/, 'is sha256: and 64 hexadecimal digits');
+/** Schema of the name of a receiver in a query. */
+export const receiverParam = z.string().min(1).max(63);
 /** Schema of a time in RFC 3339. */
 export const time = z.iso.datetime();

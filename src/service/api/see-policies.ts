@@ -2,6 +2,7 @@
 import { inParallel } from '../../core/async/in-parallel.ts';
 import { policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
 import { type Access, AccessError } from './access.ts';
+import { hasLabel, type Label } from './filter-policies.ts';
 import type { ApiPorts, PolicyPorts } from './ports.ts';
 
 /** The maximum number of namespaces that are checked. Each costs a request to the API server, whose answer is cached for some seconds. */
@@ -44,6 +45,12 @@ async function filterVisible(policies: readonly ImagePolicy[], access: Access): 
     }),
   );
   return policies.filter(({ namespace }) => seen.has(namespace));
+}
+
+/** The keys of the policies with a label, whoever may see them; undefined without a label. Throws AccessError(503). */
+export function labelledKeys(ports: Pick<ApiPorts, 'policies'>, label: Label | undefined): ReadonlySet<string> | undefined {
+  if (label === undefined) return undefined;
+  return new Set([...policiesOf(ports).all()].filter((policy) => hasLabel(policy, label)).map(policyKey));
 }
 
 /** Finds one policy; throws AccessError(403) if the caller may not get it, and 404 if it does not exist. */

@@ -1,10 +1,10 @@
-/** Events of a period and of a digest, in the API and on the page. */
+/** Events of a period, a digest, a namespace and a label, in the API and on the page. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openDashboard } from '../../dashboard/start-dashboard.ts';
-import { digestOf } from '../../core/model/samples.ts';
-import { recordOf, startApi } from './fake-events.ts';
-import { samplePorts } from './sample-policies.ts';
+import { digestOf, policyOf } from '../../core/model/samples.ts';
+import { ignoredOf, recordOf, startApi } from './fake-events.ts';
+import { ann, samplePorts } from './sample-policies.ts';
 
 /** Received 1, 2 and 3 seconds before noon. */
 const records = [1, 2, 3].map((seconds) => recordOf(`event-number-0000${seconds}`, -seconds, { 'shop/ready': 'updated' }));
@@ -33,6 +33,46 @@ test('events of a digest are those that announced it, and those for which a poli
   const { app } = startApi(t, { kind: 'none' }, [announced, verified, third], { policies: samplePorts([]) });
   const { body } = await app.inject({ url: `/api/v1/events?digest=${digestOf('a')}`, headers: { host: 'localhost:9090' } });
   assert.deepEqual([...new Set(found(body))], [1, 2]);
+});
+
+const labelled = [
+  policyOf({ name: 'web', labels: { team: 'shop' } }),
+  policyOf({ namespace: 'ops', name: 'web', labels: { team: 'ops' } }),
+  policyOf({ name: 'bare' }),
+];
+const byPolicy = [
+  recordOf('event-number-00001', -1, { 'shop/web': 'updated', 'shop/bare': 'updated' }),
+  recordOf('event-number-00002', -2, { 'shop/bare': 'updated' }),
+  recordOf('event-number-00003', -3, { 'shop/bare': 'updated', 'ops/web': 'updated' }),
+  recordOf('event-number-00004', -4, {}, 'unwatched'),
+  ignoredOf('event-number-00005', -5),
+];
+
+for (const [query, rights, numbers] of [
+  ['label=team=shop', ['list *'], [1]],
+  ['label=team=ops', ['list *'], [3]],
+  ['label=team=nobody', ['list *'], []],
+  ['label=constructor=x', ['list *'], []],
+  ['namespace=ops', ['list *'], [3]],
+  ['namespace=shop&label=team=ops', ['list *'], []],
+  // The third event is seen because of shop/bare: it must not say that a policy of ops has the label, or that there is one.
+  ['label=team=ops', ['get shop'], []],
+  ['namespace=ops', ['get shop'], []],
+  ['label=team=shop', ['get shop'], [1]],
+] as const)
+  test(`events with ${query} for a caller who may ${rights.join()}`, async (t) => {
+    const policies = samplePorts([], { all: () => labelled });
+    const { app } = startApi(t, ann(...rights), byPolicy, { policies });
+    const { statusCode, body } = await app.inject({ url: `/api/v1/events?${query}`, headers: { authorization: 'Bearer anns-token' } });
+    assert.equal(statusCode, 200, body);
+    assert.deepEqual([...new Set(found(body))], numbers);
+  });
+
+test('a label of policies needs a process that knows them', async (t) => {
+  const { app } = startApi(t, ann('list *'), byPolicy);
+  const headers = { authorization: 'Bearer anns-token' };
+  assert.equal((await app.inject({ url: '/api/v1/events?label=team=shop', headers })).statusCode, 503);
+  assert.equal((await app.inject({ url: '/api/v1/events?label=team', headers })).statusCode, 400);
 });
 
 test('the page of events has the period and the receiver in its address, and keeps them on the next page', async (t) => {

@@ -7,7 +7,8 @@ import { AccessError } from '../access.ts';
 import { eventOutcomes } from '../event-view.ts';
 import { listEvents, readEvent, replayEvent } from '../events.ts';
 import { noteAction, why } from '../request-action.ts';
-import { defineRoute, digestParam, instantParam, policyKeyParam, time } from '../route.ts';
+import { defineRoute, digestParam, instantParam, labelParam, namespaceName, policyKeyParam, receiverParam, time } from '../route.ts';
+import { labelledKeys } from '../see-policies.ts';
 
 const position = z
   .string()
@@ -99,7 +100,9 @@ export const getEvents = defineRoute({
     repository: z.string().min(1).max(512).exactOptional().describe('`harbor.example.com/shop/web`'),
     outcome: z.enum(eventOutcomes, { error: `one of ${eventOutcomes.join(', ')}` }).exactOptional(),
     policy: policyKeyParam.exactOptional().describe('`NAMESPACE/NAME`'),
-    receiver: z.string().min(1).max(63).exactOptional().describe('The name of a receiver.'),
+    namespace: namespaceName.exactOptional().describe('Only pushes that concern policies of this namespace.'),
+    label: labelParam.exactOptional().describe('KEY=VALUE: only pushes that concern policies with this label.'),
+    receiver: receiverParam.exactOptional().describe('The name of a receiver.'),
     digest: digestParam.exactOptional().describe('Only pushes that announced this digest, or for which a policy found it.'),
     since: instantParam.exactOptional().describe('Only pushes that were received at this time or later; RFC 3339.'),
     until: instantParam.exactOptional().describe('Only pushes that were received at this time or earlier; RFC 3339.'),
@@ -108,9 +111,9 @@ export const getEvents = defineRoute({
   answer: z
     .object({ events: z.array(event), next: z.string().exactOptional().describe('For `before`; absent on the last page.') })
     .meta({ id: 'EventList' }),
-  async handle({ query: { repository, ...rest }, access, ports }) {
+  async handle({ query: { repository, label, ...rest }, access, ports }) {
     const name = repository === undefined ? undefined : formatRepository(parseImageReference(repository, ports.aliases).repository);
-    const { events, next } = await listEvents(ports, access, { ...rest, repository: name });
+    const { events, next } = await listEvents(ports, access, { ...rest, repository: name, among: labelledKeys(ports, label) });
     return { events: [...events], ...(next !== undefined && { next: `${next.at}-${next.id}` }) };
   },
 });

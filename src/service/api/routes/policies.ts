@@ -10,7 +10,7 @@ import { filterPolicies } from '../filter-policies.ts';
 import { policyStates, stateOf } from '../../../core/model/policy-state.ts';
 import { detail, policyDetail, policyState, policySummary, summarize } from '../policy-view.ts';
 import { pageOf, policyOrders } from '../policy-order.ts';
-import { defineRoute, namespaceName, policyParams } from '../route.ts';
+import { defineRoute, digestParam, instantParam, namespaceName, policyParams, receiverParam } from '../route.ts';
 import { policyStream } from '../stream.ts';
 import { listVisible, policiesOf, seePolicy } from '../see-policies.ts';
 
@@ -46,6 +46,14 @@ export const getPolicies = defineRoute({
       })
       .exactOptional()
       .describe('KEY=VALUE: only policies with this label. KEY or KEY=VALUE: `facets.labels` counts its values.'),
+    digest: digestParam
+      .exactOptional()
+      .describe(
+        'Only policies that select this digest, wait with it, have changed to it lately, or reject it. `/images?digest=` says where it runs.',
+      ),
+    receiver: receiverParam.exactOptional().describe('Only policies that a push by this receiver has last changed or given something new.'),
+    since: instantParam.exactOptional().describe('Only policies whose last change was at this time or later; RFC 3339.'),
+    until: instantParam.exactOptional().describe('Only policies whose last change was at this time or earlier; RFC 3339.'),
     search: z.string().min(1).max(256).exactOptional().describe('Part of the namespace, name, image or tag that is selected or runs.'),
     sort: z
       .enum(policyOrders)
