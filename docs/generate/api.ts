@@ -2,6 +2,7 @@ import { describeApi } from '../../src/service/api/openapi.ts';
 import { problemKinds } from '../../src/service/api/problem.ts';
 import { routeGroups } from '../../src/service/api/route.ts';
 import { readVersion } from '../../src/service/config/version.ts';
+import { recordExamples } from '../../test/service/api/record-examples.ts';
 import { routes } from './routes.ts';
 import { code } from './markdown.ts';
 import type { Parts } from './template.ts';
@@ -27,7 +28,14 @@ function section(group: string): string {
   return [`| ${group} | | parameters |`, '| --- | --- | --- |', ...rows].join('\n');
 }
 
+const examples = await recordExamples(routes);
+
+/** The examples in the document that a process serves. */
+export function examplesText(): string {
+  return `${JSON.stringify(examples, undefined, 2)}\n`;
+}
+
 /** The document for programs. */
 export function openApiText(): string {
-  return `${JSON.stringify(describeApi(routes, readVersion()), undefined, 2)}\n`;
+  return `${JSON.stringify(describeApi(routes, readVersion(), examples), undefined, 2)}\n`;
 }

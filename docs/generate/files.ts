@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { customResourceDefinitionYaml } from '../../src/conversion/definition.ts';
-import { apiParts, openApiText } from './api.ts';
+import { apiParts, examplesText, openApiText } from './api.ts';
 import { castOf } from './cast.ts';
 import { commandParts } from './commands.ts';
 import { comparisonParts } from './comparison.ts';
@@ -56,6 +56,7 @@ export function generatedFiles(): readonly GeneratedFile[] {
     ]),
     { path: 'docs/operations/api.md', content: renderTemplate('operations/api.md', apiParts) },
     { path: 'docs/operations/openapi.json', content: openApiText() },
+    { path: 'src/service/api/examples.json', content: examplesText() },
     { path: 'docs/command-line.md', content: renderTemplate('command-line.md', commandParts) },
     { path: 'docs/comparison.md', content: renderTemplate('comparison.md', comparisonParts) },
     { path: 'docs/configuration.md', content: renderTemplate('configuration.md', configurationParts) },

@@ -70,7 +70,7 @@ const findings: readonly Finding[] = [
 ];
 
 /** What happened, and what people asked for. */
-const activities: readonly Activity[] = [
+export const activities: readonly Activity[] = [
   {
     type: 'action',
     at: at(9),

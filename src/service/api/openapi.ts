@@ -1,19 +1,32 @@
 /** Makes the OpenAPI document from the routes. Pure. */
 import { z } from 'zod';
-import { codeOf, problemKinds, problemSchema, problemType } from './problem.ts';
+import { defined } from '../../core/model/defined.ts';
+import recorded from './examples.json' with { type: 'json' };
+import { codeOf, problemKinds, problemSchema, problemType, toProblem } from './problem.ts';
 import { routeGroups, type Route } from './route.ts';
 
 type Json = { readonly [key: string]: unknown };
 
-/** Describes the routes in OpenAPI 3.1, whose schemas are JSON Schema. */
-export function describeApi(routes: readonly Route[], version: string): Json {
+/** A request to a route, and its answer. */
+export interface Example {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string | number>>;
+  readonly body?: object;
+  readonly answer: unknown;
+}
+/** The examples of routes by their ids. */
+export type Examples = Readonly<Record<string, Example | undefined>>;
+
+/** Describes the routes in OpenAPI 3.1, whose schemas are JSON Schema. The examples are those that were recorded of the routes, unless given. */
+export function describeApi(routes: readonly Route[], version: string, examples: Examples = recorded): Json {
   const asked = convert(Object.fromEntries(routes.flatMap(partsOf)), 'input');
   const answered = convert(
     { Problem: problemSchema, ...Object.fromEntries(routes.filter(isJson).map(({ id, answer }) => [id, answer])) },
     'output',
   );
   const paths: Record<string, Record<string, Json>> = {};
-  for (const route of routes) (paths[route.path] ??= {})[route.method.toLowerCase()] = describeRoute(route, asked, answered);
+  for (const route of routes)
+    (paths[route.path] ??= {})[route.method.toLowerCase()] = describeRoute(route, { asked, answered }, examples[route.id]);
   return {
     openapi: '3.1.0',
     info: {
@@ -42,7 +55,7 @@ export function describeApi(routes: readonly Route[], version: string): Json {
       responses: Object.fromEntries(
         Object.entries(problemKinds)
           .filter(([, { status }]) => routes.some((route) => errorsOf(route).includes(status)))
-          .map(([code, { about }]) => [code, errorResponse(about)]),
+          .map(([code, { status, about }]) => [code, errorResponse(status, about)]),
       ),
     },
   };
@@ -53,8 +66,9 @@ function errorsOf({ method, errors = [] }: Route): readonly number[] {
   return [400, 401, 403, ...errors, ...(method === 'POST' ? [413, 415] : []), 429, 503];
 }
 
-function errorResponse(description: string): Json {
-  return { description, content: { [problemType]: { schema: { $ref: '#/components/schemas/Problem' } } } };
+function errorResponse(status: number, description: string): Json {
+  const example = toProblem(status, description);
+  return { description, content: { [problemType]: { schema: { $ref: '#/components/schemas/Problem' }, example } } };
 }
 
 function isJson({ media }: Route): boolean {
@@ -76,19 +90,26 @@ function partName(id: string, ...parts: readonly string[]): string {
   return [id, ...parts].join(' ');
 }
 
-function describeRoute(route: Route, asked: Converted, answered: Converted): Json {
+interface Schemas {
+  readonly asked: Converted;
+  readonly answered: Converted;
+}
+
+function describeRoute(route: Route, { asked, answered }: Schemas, example: Example | undefined): Json {
   const { id, group, summary, about, params, query, body, media = 'application/json', status = 200 } = route;
   const answers = errorsOf(route).map((code) => [code, { $ref: `#/components/responses/${codeOf(code)}` }]);
   const parametersOf = (schema: z.ZodObject | undefined, place: 'path' | 'query'): Json[] =>
     Object.keys(schema?.shape ?? {}).map((name) => {
       const part = partName(id, place, name);
       const { description, ...rest } = asked.of[part] ?? {};
+      const value = (place === 'path' ? example?.params : example?.query)?.[name];
       return {
         name,
         in: place,
         required: place === 'path' || asked.required.includes(part),
         ...(typeof description === 'string' && { description }),
         schema: rest,
+        ...defined({ example: value }),
       };
     });
   return {
@@ -98,12 +119,15 @@ function describeRoute(route: Route, asked: Converted, answered: Converted): Jso
     description: about,
     parameters: [...parametersOf(params, 'path'), ...parametersOf(query, 'query')],
     ...(body !== undefined && {
-      requestBody: { required: true, content: { 'application/json': { schema: asked.of[partName(id, 'body')] } } },
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema: asked.of[partName(id, 'body')], ...defined({ example: example?.body }) } },
+      },
     }),
     responses: {
       [status]: {
         description: status === 202 ? 'Accepted.' : 'The answer.',
-        content: { [media]: { schema: isJson(route) ? answered.of[id] : { type: 'string' } } },
+        content: { [media]: { schema: isJson(route) ? answered.of[id] : { type: 'string' }, ...defined({ example: example?.answer }) } },
       },
       ...Object.fromEntries(answers),
     },
@@ -127,7 +151,7 @@ function convert(schemas: Readonly<Record<string, z.ZodType>>, io: 'input' | 'ou
     io,
     unrepresentable: 'any',
     override: ({ jsonSchema }) => {
-      if (io === 'output') delete jsonSchema.additionalProperties;
+      if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
     },
   });
   const {

@@ -2,7 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
-import { describeApi } from '../../../src/service/api/openapi.ts';
+import { z } from 'zod';
+import examples from '../../../src/service/api/examples.json' with { type: 'json' };
+import { describeApi, type Example } from '../../../src/service/api/openapi.ts';
+import { problemSchema, problemType } from '../../../src/service/api/problem.ts';
 import { createActivityRoutes } from '../../../src/activity/routes.ts';
 import { createBaseRoutes } from '../../../src/bases/api/routes.ts';
 import { routes as own } from '../../../src/service/api/routes/index.ts';
@@ -46,14 +49,19 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly [other: string]: unknown;
 }
+type Content = Readonly<Record<string, { readonly schema: Schema; readonly example?: unknown }>>;
 interface Operation {
   readonly operationId: string;
-  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> };
-  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, { readonly schema: Schema }>> }>>;
+  readonly parameters: readonly { readonly name: string; readonly example?: unknown }[];
+  readonly requestBody?: { readonly content: Content };
+  readonly responses: Readonly<Record<string, { readonly content?: Content }>>;
 }
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly responses: Readonly<Record<string, { readonly content: Content }>>;
+  };
 }
 
 /** The statuses of the resources, whose parts are those of the CustomResourceDefinitions. */
@@ -71,6 +79,34 @@ test('every body, every answer and every entry of a list has a schema with a nam
   };
   for (const [name, schema] of Object.entries(components.schemas)) if (!resources.includes(name)) lookInto(schema, name);
   assert.deepEqual(unnamed, []);
+});
+
+test('every route has an example whose request and answer fit the schemas, without a field that they do not have', () => {
+  assert.deepEqual(Object.keys(examples).toSorted(), routes.map(({ id }) => id).toSorted());
+  for (const { id, params, query, body, answer, media } of routes) {
+    const example: Example = examples[id as keyof typeof examples];
+    for (const [schema, part] of [
+      [params, example.params],
+      [query, example.query],
+      [body, example.body],
+    ] as const)
+      assert.ok((schema ?? z.object({})).strict().safeParse(part ?? {}).success, `${id}: ${JSON.stringify(part)}`);
+    // Parsing leaves out what a schema does not have.
+    if (media === undefined) assert.deepEqual(answer.parse(example.answer), example.answer, id);
+  }
+});
+
+test('the document has the example of each parameter, body, answer and error', () => {
+  const { paths, components } = describeApi(routes, '1.0.0') as unknown as Document;
+  for (const { operationId, parameters, requestBody, responses } of Object.values(paths).flatMap((methods) => Object.values(methods))) {
+    const { params = {}, query = {}, body, answer }: Example = examples[operationId as keyof typeof examples];
+    const shown = parameters.flatMap(({ name, example }) => (example === undefined ? [] : [[name, example]]));
+    assert.deepEqual(Object.fromEntries(shown), { ...params, ...query }, operationId);
+    const [content] = Object.values((responses['200'] ?? responses['202'])?.content ?? {});
+    assert.deepEqual([content?.example, requestBody?.content['application/json']?.example], [answer, body], operationId);
+  }
+  for (const [code, { content }] of Object.entries(components.responses))
+    assert.equal(problemSchema.strict().parse(content[problemType]?.example).code, code);
 });
 
 test('a part that the product lacks leaves no schema in the document', () => {

@@ -23,7 +23,13 @@ const workload = z
   .object({ apiVersion: z.string().exactOptional(), kind: z.string(), namespace: z.string(), name: z.string() })
   .meta({ id: 'Workload' });
 const change = z
-  .object({ workload, container: z.string(), from: z.string(), to: z.string() })
+  .object({
+    workload,
+    container: z.string(),
+    index: z.int().describe('The position of the container in its list.'),
+    from: z.string(),
+    to: z.string(),
+  })
   .meta({ id: 'ContainerChange', description: 'A container, the image that it ran, and the one that it runs since.' });
 const eventOutcome = z
   .enum(eventOutcomes)

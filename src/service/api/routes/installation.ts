@@ -159,7 +159,13 @@ export const getRegistries = defineRoute({
 const maxHosts = 200;
 
 const finding = z
-  .looseObject({ line: z.string(), level: z.enum(['ok', 'failed', 'warning', 'skipped']), message: z.string() })
+  .looseObject({
+    line: z.string().describe('Stable; a section of docs/doctor.md.'),
+    level: z.enum(['ok', 'failed', 'warning', 'skipped']),
+    subject: z.string().exactOptional().describe('What the line is about, if there are several findings of it.'),
+    message: z.string(),
+    action: z.string().exactOptional().describe('What to do.'),
+  })
   .meta({ id: 'Finding', description: 'One line of the report.' });
 
 export const getDoctor = defineRoute({
@@ -169,7 +175,16 @@ export const getDoctor = defineRoute({
   group: 'Installation',
   summary: 'Check the installation',
   about: 'What `image-watcher doctor` prints. Needs permission to list imagepolicies in all namespaces that are watched.',
-  answer: z.looseObject({ version: z.string(), checkedAt: time, findings: z.array(finding) }).meta({ id: 'DoctorReport' }),
+  answer: z
+    .looseObject({
+      version: z.string(),
+      checkedAt: time,
+      findings: z.array(finding),
+      conversion: z
+        .object({ certificate: z.string().exactOptional(), why: z.string().exactOptional() })
+        .describe('The certificate that the conversion webhook presents (PEM), or why it is not known.'),
+    })
+    .meta({ id: 'DoctorReport' }),
   handle: async ({ access, ports }) => {
     const { findings, ...report } = await answerDoctor(ports.doctor, access);
     return { ...report, findings: findings.map((finding) => ({ ...finding })) };
