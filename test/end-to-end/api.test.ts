@@ -127,6 +127,8 @@ describe('the API', () => {
       const { status, body } = await ask('all', route.replace('{namespace}', world.namespace).replace('{name}', 'web'));
       const read = answer.safeParse(body);
       assert.ok(status === 200 && read.success, `${id}: ${status} ${JSON.stringify(read.error?.issues ?? body)}`);
+      // Parsing leaves out what the document does not have.
+      assert.deepEqual(read.data, body, id);
     }
   });
 

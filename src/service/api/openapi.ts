@@ -151,6 +151,8 @@ function convert(schemas: Readonly<Record<string, z.ZodType>>, io: 'input' | 'ou
     io,
     unrepresentable: 'any',
     override: ({ jsonSchema }) => {
+      // To OpenAPI, what is read-only is not sent by callers: generators then make two types of the object that has it.
+      delete jsonSchema.readOnly;
       if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
     },
   });
