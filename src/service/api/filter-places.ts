@@ -1,7 +1,5 @@
 /** The places that a caller may see, and the filters of lists of places. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { scopeOf } from '../../core/model/image-policy.ts';
-import { formatRepository } from '../../core/model/image-reference.ts';
 import { placesOf, type Place, type PlaceState } from '../explain/running-places.ts';
 import type { Access } from './access.ts';
 import type { ApiPorts } from './ports.ts';
@@ -38,14 +36,13 @@ export async function seePlaces(
   { namespace, repository }: { readonly namespace?: string | undefined; readonly repository?: string | undefined },
 ): Promise<SeenPlaces> {
   const { cluster } = policiesOf(ports);
-  const scoped = (await listVisible(ports, access, namespace)).flatMap((policy) => {
-    const scope = scopeOf(policy.spec);
-    return scope === undefined || (repository !== undefined && formatRepository(scope.repository) !== repository) ? [] : [policy];
-  });
+  const scoped = (await listVisible(ports, access, namespace)).filter(
+    ({ image }) => image !== undefined && (repository === undefined || image === repository),
+  );
   const places: Place[] = [];
   let isComplete = true;
   let began = performance.now();
-  for (const policy of scoped) {
+  for (const { policy } of scoped) {
     const found = placesOf(policy, cluster);
     if (found === undefined) isComplete = false;
     else places.push(...found);

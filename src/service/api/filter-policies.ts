@@ -1,9 +1,7 @@
 /** The filters of a list of policies, and how many policies each further choice would leave. Pure. */
-import { scopeOf, type ImagePolicy } from '../../core/model/image-policy.ts';
-import { formatRepository } from '../../core/model/image-reference.ts';
-import type { Listed } from './policy-order.ts';
-import { type PolicyState } from '../../core/model/policy-state.ts';
-import { summarize } from './policy-view.ts';
+import type { ImagePolicy } from '../../core/model/image-policy.ts';
+import type { PolicyState } from '../../core/model/policy-state.ts';
+import type { Listed } from './listed.ts';
 
 export interface PolicyFilter {
   readonly states?: readonly PolicyState[] | undefined;
@@ -44,38 +42,39 @@ export interface Filtered {
 const maxFacets = 50;
 
 /** Filters policies. Each count leaves out its own filter, so that it says what another choice would show. */
-export function filterPolicies(all: readonly Listed[], { states, registry, label, ...plain }: PolicyFilter): Filtered {
-  const searched = all.filter(({ policy }) => fits(policy, plain));
-  const tests = {
-    state: ({ state }: Listed) => states === undefined || states.includes(state),
-    registry: ({ policy }: Listed) => registry === undefined || registryOf(policy) === registry,
-    label: ({ policy }: Listed) => label?.value === undefined || hasLabel(policy, { key: label.key, value: label.value }),
-  };
-  const without = (own: keyof typeof tests | undefined) =>
-    searched.filter((one) => Object.entries(tests).every(([name, test]) => name === own || test(one)));
-  const found = without(undefined);
-  return {
-    found,
-    counts: Object.fromEntries([...Map.groupBy(without('state'), ({ state }) => state)].map(([state, { length }]) => [state, length])),
-    facets: {
-      namespaces: facetOf(found, ({ namespace }) => namespace),
-      registries: facetOf(without('registry'), registryOf),
-      labels: label === undefined ? [] : facetOf(without('label'), (policy) => labelOf(policy, label.key)),
-    },
-  };
+export function filterPolicies(all: readonly Listed[], { states, registry, label, search, ...others }: PolicyFilter): Filtered {
+  const plain = { ...others, search: search?.toLowerCase() };
+  const found: Listed[] = [];
+  const counts: Partial<Record<PolicyState, number>> = {};
+  const [namespaces, registries, labels] = [new Map<string, number>(), new Map<string, number>(), new Map<string, number>()];
+  for (const one of all) {
+    if (!fits(one, plain)) continue;
+    const value = label && labelOf(one.policy, label.key);
+    const isOfState = states === undefined || states.includes(one.state);
+    const isOfRegistry = registry === undefined || one.registry === registry;
+    const isLabelled = label?.value === undefined || value === label.value;
+    if (isOfState && isOfRegistry && isLabelled) {
+      found.push(one);
+      count(namespaces, one.namespace);
+    }
+    if (isOfRegistry && isLabelled) counts[one.state] = (counts[one.state] ?? 0) + 1;
+    if (isOfState && isLabelled) count(registries, one.registry);
+    if (isOfState && isOfRegistry) count(labels, value);
+  }
+  return { found, counts, facets: { namespaces: facetOf(namespaces), registries: facetOf(registries), labels: facetOf(labels) } };
 }
 
-/** Whether a policy fits the filters that are not counted. */
+/** Whether a policy fits the filters that are not counted. `search` is in lower case. */
 function fits(
-  policy: ImagePolicy,
+  listed: Listed,
   { search, digest, receiver, since = -Infinity, until = Infinity }: Omit<PolicyFilter, 'states' | 'registry' | 'label'>,
 ): boolean {
-  const { status } = policy;
-  if (search !== undefined && !mentions(policy, search.toLowerCase())) return false;
+  const { status } = listed.policy;
+  if (search !== undefined && !mentions(listed, search)) return false;
   if (receiver !== undefined && status.trigger?.receiver !== receiver) return false;
   if (digest !== undefined && !digestsOf(status).includes(digest)) return false;
   if (since === -Infinity && until === Infinity) return true;
-  const changedAt = Date.parse(status.history?.[0]?.at ?? '');
+  const [changedAt = Number.NaN] = listed.changedAt;
   return changedAt >= since && changedAt <= until;
 }
 
@@ -93,21 +92,17 @@ function labelOf({ labels = {} }: Pick<ImagePolicy, 'labels'>, key: string): str
   return Object.hasOwn(labels, key) ? labels[key] : undefined;
 }
 
-/** The host of the registry of a policy; undefined if its image cannot be read. */
-export function registryOf({ spec }: Pick<ImagePolicy, 'spec'>): string | undefined {
-  const scope = scopeOf(spec);
-  return scope && formatRepository(scope.repository).split('/')[0];
+function count(counts: Map<string, number>, value: string | undefined): void {
+  if (value !== undefined) counts.set(value, (counts.get(value) ?? 0) + 1);
 }
 
-function facetOf(found: readonly Listed[], valueOf: (policy: ImagePolicy) => string | undefined): Facet[] {
-  const groups = Map.groupBy(found, ({ policy }) => valueOf(policy));
-  return [...groups]
-    .flatMap(([value, { length: count }]) => (value === undefined ? [] : [{ value, count }]))
+function facetOf(counts: ReadonlyMap<string, number>): Facet[] {
+  return [...counts]
+    .map(([value, number]) => ({ value, count: number }))
     .toSorted((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1))
     .slice(0, maxFacets);
 }
 
-function mentions(policy: ImagePolicy, text: string): boolean {
-  const { namespace, name, image = '', running = '', latest } = summarize(policy);
-  return [`${namespace}/${name}`, image, running, latest?.tag ?? ''].some((part) => part.toLowerCase().includes(text));
+function mentions({ key, image = '', policy: { status } }: Listed, text: string): boolean {
+  return [key, image, status.running ?? '', status.latest?.tag ?? ''].some((part) => part.toLowerCase().includes(text));
 }

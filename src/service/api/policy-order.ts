@@ -1,32 +1,27 @@
 /** The orders of a list of policies, and its pages. Pure. */
-import { policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
 import { decisiveCondition } from '../../core/model/decisive-condition.ts';
-import { scopeOf } from '../../core/model/image-policy.ts';
-import { formatRepository } from '../../core/model/image-reference.ts';
 import { policyStates, type PolicyState } from '../../core/model/policy-state.ts';
+import type { Listed } from './listed.ts';
 
 export const policyOrders = ['name', 'state', 'changed', 'reason', 'image'] as const;
 export type PolicyOrder = (typeof policyOrders)[number];
-
-export interface Listed {
-  readonly policy: ImagePolicy;
-  readonly state: PolicyState;
-}
 
 /** The rank of a policy in each order, as a text. The first rank comes first, and policies of one rank are sorted by namespace and name. */
 const rankIn: Readonly<Record<PolicyOrder, (listed: Listed) => string>> = {
   name: () => '',
   state: ({ state }) => urgencyOf(state),
-  changed: ({ policy }) => String(Number.MAX_SAFE_INTEGER - Date.parse(policy.status.history?.[0]?.at ?? '1970-01-01T00:00:00Z')),
+  changed: ({ changedAt: [newest = 0] }) => String(Number.MAX_SAFE_INTEGER - newest),
   reason: ({ policy, state }) => `${urgencyOf(state)} ${decisiveCondition(policy.status.conditions ?? [])?.reason ?? ''}`,
-  image({ policy }) {
-    const scope = scopeOf(policy.spec);
-    return scope === undefined ? '' : formatRepository(scope.repository);
-  },
+  image: ({ image = '' }) => image,
 };
 
 function urgencyOf(state: PolicyState): string {
   return String(policyStates.indexOf(state)).padStart(2, '0');
+}
+
+interface Placed {
+  readonly listed: Listed;
+  readonly rank: string;
 }
 
 /**
@@ -39,18 +34,50 @@ export function pageOf(
   limit: number,
   after: string | undefined,
 ): { readonly page: readonly Listed[]; readonly next?: string } {
-  const placed = policies.map((listed) => ({ listed, rank: rankIn[order](listed), key: policyKey(listed.policy) }));
-  // The sort is stable, so policies of one rank keep their order.
-  if (order !== 'name') placed.sort((a, b) => (a.rank === b.rank ? 0 : a.rank < b.rank ? -1 : 1));
   const [encoded = '', key = ''] = (after ?? '').split(/:(.*)/s);
-  const rank = decodeRank(encoded);
-  const rest = after === undefined ? placed : placed.filter((one) => one.rank > rank || (one.rank === rank && one.key > key));
-  const page = rest.slice(0, limit);
+  const from = after === undefined ? undefined : { rank: decodeRank(encoded), key };
+  // One more than the page shows whether there is a next one.
+  const found = firstOf(policies, rankIn[order], limit + 1, from);
+  const page = found.slice(0, limit);
   const last = page.at(-1);
   return {
     page: page.map(({ listed }) => listed),
-    ...(rest.length > page.length && last !== undefined && { next: `${encodeURIComponent(last.rank)}:${last.key}` }),
+    ...(found.length > page.length && last !== undefined && { next: `${encodeURIComponent(last.rank)}:${last.listed.key}` }),
   };
+}
+
+/** The first `count` policies after a place, in their order. A page is a hundredth of all policies, so these are picked out instead of sorting all. */
+function firstOf(
+  policies: readonly Listed[],
+  rankOf: (listed: Listed) => string,
+  count: number,
+  from: { readonly rank: string; readonly key: string } | undefined,
+): readonly Placed[] {
+  const first: Placed[] = [];
+  for (const listed of policies) {
+    const rank = rankOf(listed);
+    if (from !== undefined && !(rank > from.rank || (rank === from.rank && listed.key > from.key))) continue;
+    // Policies of one rank keep their order, so one that is not before the last one is not before any.
+    const last = first.at(-1);
+    if (last === undefined || rank >= last.rank) {
+      if (first.length < count) first.push({ listed, rank });
+      continue;
+    }
+    if (first.length === count) first.pop();
+    first.splice(placeOf(rank, first), 0, { listed, rank });
+  }
+  return first;
+}
+
+/** Where a rank belongs among sorted ones: behind its equals. */
+function placeOf(rank: string, sorted: readonly Placed[]): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle]?.rank ?? '') <= rank) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function decodeRank(text: string): string {

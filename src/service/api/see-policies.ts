@@ -3,6 +3,7 @@ import { inParallel } from '../../core/async/in-parallel.ts';
 import { policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
 import { type Access, AccessError } from './access.ts';
 import { hasLabel, type Label } from './filter-policies.ts';
+import { type Listed, listedOf } from './listed.ts';
 import type { ApiPorts, PolicyPorts } from './ports.ts';
 
 /** The maximum number of namespaces that are checked. Each costs a request to the API server, whose answer is cached for some seconds. */
@@ -22,18 +23,48 @@ export async function listVisible(
   ports: Pick<ApiPorts, 'policies'>,
   access: Access,
   namespace: string | undefined,
-): Promise<ImagePolicy[]> {
+): Promise<readonly Listed[]> {
   const policies = policiesOf(ports);
   if (namespace !== undefined && !(await access.may({ verb: 'list', namespace })))
     throw new AccessError(403, `this needs permission to list imagepolicies in the namespace ${namespace}`);
-  const wanted = [...policies.all()].filter((policy) => namespace === undefined || policy.namespace === namespace);
-  const visible = namespace === undefined && !(await access.may({ verb: 'list' })) ? await filterVisible(wanted, access) : wanted;
-  const keyed = visible.map((policy) => ({ policy, key: policyKey(policy) }));
-  return keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ policy }) => policy);
+  const all = sortedOf(policies);
+  if (namespace !== undefined) return all.filter(({ policy }) => policy.namespace === namespace);
+  return (await access.may({ verb: 'list' })) ? all : filterVisible(all, access);
 }
 
-async function filterVisible(policies: readonly ImagePolicy[], access: Access): Promise<ImagePolicy[]> {
-  const namespaces = [...new Set(policies.map(({ namespace }) => namespace))];
+/** The last list: the policies as the cache had them, at which place of the sorted list each was, and the sorted list. */
+interface LastList {
+  readonly found: readonly Listed[];
+  readonly places: readonly number[];
+  readonly sorted: readonly Listed[];
+}
+const lastLists = new WeakMap<PolicyPorts, LastList>();
+
+/** All policies, sorted by namespace and name. The same array as long as no policy changes; most changes create and delete none, so that its order still holds. */
+function sortedOf(policies: PolicyPorts): readonly Listed[] {
+  const last = lastLists.get(policies);
+  const found: Listed[] = [];
+  let isSame = true;
+  let isSameOrder = true;
+  for (const policy of policies.all()) {
+    const before = last?.found[found.length];
+    const listed = before?.policy === policy ? before : listedOf(policy);
+    isSame &&= listed === before;
+    isSameOrder &&= listed.key === before?.key;
+    found.push(listed);
+  }
+  if (last?.found.length === found.length && isSame) return last.sorted;
+  const places =
+    last?.found.length === found.length && isSameOrder
+      ? last.places
+      : [...found.entries()].sort(([, a], [, b]) => (a.key < b.key ? -1 : 1)).map(([place]) => place);
+  const sorted = places.flatMap((place) => found[place] ?? []);
+  lastLists.set(policies, { found, places, sorted });
+  return sorted;
+}
+
+async function filterVisible(policies: readonly Listed[], access: Access): Promise<readonly Listed[]> {
+  const namespaces = [...new Set(policies.map(({ policy }) => policy.namespace))];
   if (namespaces.length > maxNamespaces)
     throw new AccessError(403, 'you may not list imagepolicies in all namespaces: name one of yours with namespace=');
   const answers = await inParallel(namespaces, questionsAtOnce, (namespace) => access.may({ verb: 'list', namespace }));
@@ -44,7 +75,7 @@ async function filterVisible(policies: readonly ImagePolicy[], access: Access): 
       return answer?.value === true;
     }),
   );
-  return policies.filter(({ namespace }) => seen.has(namespace));
+  return policies.filter(({ policy }) => seen.has(policy.namespace));
 }
 
 /** The keys of the policies with a label, whoever may see them; undefined without a label. Throws AccessError(503). */

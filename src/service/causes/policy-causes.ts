@@ -15,17 +15,40 @@ const patienceMs = 600_000;
 
 /** One cause for all policies that share it. `now`: in ms since 1970. */
 export function policyCauses(policies: Iterable<Policy>, now: number): Cause[] {
-  const found = new Map<string, Cause>();
+  const found = new Map<string, Cause[]>();
   for (const policy of policies) {
-    const one = causeOf(policy, now);
+    const one = knownCauseOf(policy);
     if (one === undefined) continue;
-    const before = found.get(one.id);
-    found.set(one.id, before === undefined ? one : join(before, one));
+    const same = found.get(one.id);
+    if (same === undefined) found.set(one.id, [atTime(one, now)]);
+    else same.push(atTime(one, now));
   }
-  return [...found.values()].map((cause) => ({ ...cause, command: commandOf(cause) }));
+  return Array.from(found.values(), (same) => {
+    const cause = join(same);
+    return { ...cause, command: commandOf(cause) };
+  });
 }
 
-function causeOf({ namespace, name, spec, status, parent }: Policy, now: number): Cause | undefined {
+/** The causes of policies, derived once for each version of a policy: a policy that changes is another object. */
+const known = new WeakMap<Policy, PolicyCause | 'none'>();
+
+function knownCauseOf(policy: Policy): PolicyCause | undefined {
+  let found = known.get(policy);
+  if (found === undefined) known.set(policy, (found = causeOf(policy) ?? 'none'));
+  return found === 'none' ? undefined : found;
+}
+
+/** `shouldEnd`: whether the cause is Blocked if it has not ended by itself after a while. */
+interface PolicyCause extends Cause {
+  readonly shouldEnd: boolean;
+}
+
+function atTime({ shouldEnd, ...cause }: PolicyCause, now: number): Cause {
+  const isLasting = shouldEnd && now - Date.parse(cause.since ?? '') > patienceMs;
+  return isLasting ? { ...cause, urgency: 'Blocked' } : cause;
+}
+
+function causeOf({ namespace, name, spec, status, parent }: Policy): PolicyCause | undefined {
   if (spec.suspended === true) return undefined;
   const condition = decisiveCondition(status.conditions ?? []);
   const rule = condition && ruleOf(condition);
@@ -33,18 +56,19 @@ function causeOf({ namespace, name, spec, status, parent }: Policy, now: number)
   const { reason, message, lastTransitionTime: since } = condition;
   const subject = subjectOf(rule, { namespace, name, spec, status });
   const rollouts = rule.kind === 'image' ? rolloutsOf(status) : undefined;
-  const isLasting = rule.urgency === 'Passing' && rule.step !== 'wait' && now - Date.parse(since) > patienceMs;
+  const runsFailed = (rollouts?.running ?? 0) > 0;
   return {
     id: [rule.kind, rule.sameAs ?? reason, subject].filter((part) => part !== '').join('/'),
     kind: rule.kind,
-    urgency: (rollouts?.running ?? 0) > 0 ? 'Broken' : isLasting ? 'Blocked' : rule.urgency,
+    urgency: runsFailed ? 'Broken' : rule.urgency,
     subject,
     reason,
     message,
     since,
-    policies: [{ namespace, name, ...defined({ runsFailed: (rollouts?.running ?? 0) > 0 || undefined, parent: parent?.name }) }],
+    policies: [{ namespace, name, ...defined({ runsFailed: runsFailed || undefined, parent: parent?.name }) }],
     rollouts,
-    step: (rollouts?.running ?? 0) > 0 ? 'rollBack' : rule.step,
+    step: runsFailed ? 'rollBack' : rule.step,
+    shouldEnd: !runsFailed && rule.urgency === 'Passing' && rule.step !== 'wait',
   };
 }
 
@@ -84,16 +108,21 @@ function rolloutsOf({ rollouts }: PolicyStatus): Cause['rollouts'] {
   return { rolledBack: rollouts.rolledBack, running: rollouts.failed };
 }
 
-function join(a: Cause, b: Cause): Cause {
-  const [first] = orderCauses([a, b]);
-  if (first === undefined) return a;
-  const sum = (key: 'rolledBack' | 'running') => (a.rollouts?.[key] ?? 0) + (b.rollouts?.[key] ?? 0);
+/** The most urgent one of some causes with the same id, of all their policies. */
+function join(same: readonly Cause[]): Cause {
+  const [first] = same.length === 1 ? same : orderCauses(same);
+  if (first === undefined) throw new Error('unreachable');
+  const rollouts = same.flatMap((one) => one.rollouts ?? []);
   return {
     ...first,
-    since: (a.since ?? '') < (b.since ?? '') ? a.since : b.since,
-    policies: [...a.policies, ...b.policies],
-    rollouts: a.rollouts === undefined && b.rollouts === undefined ? undefined : { rolledBack: sum('rolledBack'), running: sum('running') },
+    since: same.map(({ since }) => since).reduce((oldest, since) => ((oldest ?? '') < (since ?? '') ? oldest : since)),
+    policies: same.flatMap(({ policies }) => policies),
+    rollouts: rollouts.length === 0 ? undefined : { rolledBack: sumOf(rollouts, 'rolledBack'), running: sumOf(rollouts, 'running') },
   };
+}
+
+function sumOf(rollouts: readonly NonNullable<Cause['rollouts']>[], key: 'rolledBack' | 'running'): number {
+  return rollouts.reduce((sum, one) => sum + one[key], 0);
 }
 
 /** The command for the first of the policies that it concerns. */

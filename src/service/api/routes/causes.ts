@@ -84,7 +84,10 @@ export const getCauses = defineRoute({
   answer: causeList,
   async handle({ query: { namespace, id, policy }, access, ports }) {
     const now = ports.now();
-    const visible = policy === undefined ? await listVisible(ports, access, namespace) : [await seePolicy(ports, access, policy)];
+    const visible =
+      policy === undefined
+        ? (await listVisible(ports, access, namespace)).map((one) => one.policy)
+        : [await seePolicy(ports, access, policy)];
     const own = policyCauses(visible, now.getTime());
     const added = policy === undefined ? await Promise.all(ports.causes.map((find) => find(access, namespace))) : [];
     const report = namespace === undefined && policy === undefined ? await reportFor(access, ports) : undefined;

@@ -6,7 +6,8 @@ import { type Access, AccessError } from '../access.ts';
 import { answerDoctor } from '../doctor-api.ts';
 import { answerNamespace } from '../namespaces-api.ts';
 import { countEvents } from '../count-events.ts';
-import { type PolicyState, stateOf } from '../../../core/model/policy-state.ts';
+import type { PolicyState } from '../../../core/model/policy-state.ts';
+import { listedOf } from '../listed.ts';
 import { policyState } from '../policy-view.ts';
 import { defineRoute, namespaceName, time } from '../route.ts';
 import { listVisible, policiesOf, whyNoActions } from '../see-policies.ts';
@@ -57,11 +58,10 @@ export const getOverview = defineRoute({
     const now = ports.now();
     const policies: Partial<Record<PolicyState, number>> = {};
     const byHour = Array.from({ length: 24 }, () => 0);
-    for (const policy of visible) {
-      const state = stateOf(policy);
+    for (const { state, changedAt } of visible) {
       policies[state] = (policies[state] ?? 0) + 1;
-      for (const { at } of policy.status.history ?? []) {
-        const hour = 23 - Math.floor(Math.max(0, now.getTime() - Date.parse(at)) / 3_600_000);
+      for (const at of changedAt) {
+        const hour = 23 - Math.floor(Math.max(0, now.getTime() - at) / 3_600_000);
         if (hour >= 0) byHour[hour] = (byHour[hour] ?? 0) + 1;
       }
     }
@@ -141,7 +141,7 @@ export const getRegistries = defineRoute({
       if (!isUsable(policy.spec)) continue;
       const { registry } = policy.spec.repository;
       const counts = hosts.get(registry) ?? { policies: 0, stalled: 0 };
-      const state = stateOf(policy);
+      const { state } = listedOf(policy);
       hosts.set(registry, { policies: counts.policies + 1, stalled: counts.stalled + (state === 'Stalled' || state === 'Failed' ? 1 : 0) });
     }
     const ordered = [...hosts].sort(([, a], [, b]) => b.policies - a.policies).slice(0, maxHosts);

@@ -7,7 +7,7 @@ import { type Access, AccessError } from '../access.ts';
 import { readEvent } from '../events.ts';
 import type { ApiPorts } from '../ports.ts';
 import { filterPolicies } from '../filter-policies.ts';
-import { policyStates, stateOf } from '../../../core/model/policy-state.ts';
+import { policyStates } from '../../../core/model/policy-state.ts';
 import { detail, policyDetail, policyState, policySummary, summarize } from '../policy-view.ts';
 import { pageOf, policyOrders } from '../policy-order.ts';
 import { defineRoute, digestParam, instantParam, namespaceName, policyParams, receiverParam } from '../route.ts';
@@ -77,7 +77,7 @@ export const getPolicies = defineRoute({
     })
     .meta({ id: 'PolicyList' }),
   async handle({ query: { namespace, state: states, sort, limit, after, ...filters }, access, ports }) {
-    const all = (await listVisible(ports, access, namespace)).map((policy) => ({ policy, state: stateOf(policy) }));
+    const all = await listVisible(ports, access, namespace);
     const { found, counts, facets } = filterPolicies(all, { states, ...filters });
     const { page, next } = pageOf(found, sort, limit, after);
     return { policies: page.map(({ policy }) => summarize(policy)), counts, facets, ...defined({ next }) };
