@@ -105,9 +105,9 @@ export const blocked = {
   },
   RejectedDigest: {
     shown:
-      '[`Stalled`](#condition-stalled) after a failed rollout; [`Held`](#condition-held) after a rollback that a user requested. An Event says which image.',
+      '[`Stalled`](#condition-stalled) after a failed rollout; [`Held`](#condition-held) after a rollback or a rejection by a user. An Event says which image.',
     cause:
-      'The selected image failed its rollout, or a user rolled back from it. It is listed in `status.rejected` with its digest and is not applied again. ' +
+      'The selected image failed its rollout, or a user rolled back from it or rejected it. It is listed in `status.rejected` with its digest and is not applied again. ' +
       'After a rollback by a user, that includes everything that is not newer.',
     action:
       'Push a newer image; the same tag with a new digest is sufficient after a failed rollout. If the image is good after all, run ' +
@@ -126,6 +126,12 @@ export const blocked = {
     cause:
       'A user rolled back with `image-watcher rollback` or the annotation. The image that ran before the rollback is recorded, so that it is not applied again.',
     action: 'Push a newer image, or run `image-watcher release NS/NAME` to return to the selected one.',
+  },
+  RejectedByUser: {
+    shown:
+      '`status.rejected[].reason`; its message says who rejected the image, and why. The condition has the reason [`RejectedDigest`](#rejecteddigest).',
+    cause: 'A user rejected the image with `image-watcher reject`, on the dashboard, through the API or by the annotation.',
+    action: 'Push a newer image, or run `image-watcher release NS/NAME` to take the rejection back.',
   },
   NoEarlierImage: {
     shown: 'A Warning Event of the policy; `image-watcher rollback` exits with code 1. No workload is changed.',

@@ -78,11 +78,11 @@ export const chineseRollouts: Readonly<Record<string, string>> = {
     '有人修改了 image-watcher 应用的镜像，而策略没有选择比被替换的镜像更新的镜像。',
   'Nothing if the manual change should stay: the next newer image replaces it. Run `image-watcher release NS/NAME` to apply the selected image now. A release with a time in the future is shown in `status.waiting`.':
     '如果手动修改应当保留，什么都不用做：下一个更新的镜像会替换它。运行 `image-watcher release NS/NAME` 立即应用选中的镜像。时间在将来的放行显示在 `status.waiting` 中。',
-  'The image failed a rollout or was rolled back, and is not tried again.': '镜像滚动更新失败或已被回滚，不会再次尝试。',
-  '[`Stalled`](#condition-stalled) after a failed rollout; [`Held`](#condition-held) after a rollback that a user requested. An Event says which image.':
-    '滚动更新失败之后是 [`Stalled`](#condition-stalled)；用户请求的回滚之后是 [`Held`](#condition-held)。Event 指出是哪个镜像。',
-  'The selected image failed its rollout, or a user rolled back from it. It is listed in `status.rejected` with its digest and is not applied again. After a rollback by a user, that includes everything that is not newer.':
-    '选中的镜像滚动更新失败，或者用户从它回滚。它连同摘要列在 `status.rejected` 中，不会再次应用。用户回滚之后，所有不比它新的镜像也是如此。',
+  'The image failed a rollout, was rolled back or was rejected, and is not applied.': '镜像滚动更新失败、已被回滚或被拒绝，不会应用。',
+  '[`Stalled`](#condition-stalled) after a failed rollout; [`Held`](#condition-held) after a rollback or a rejection by a user. An Event says which image.':
+    '滚动更新失败之后是 [`Stalled`](#condition-stalled)；用户回滚或拒绝之后是 [`Held`](#condition-held)。Event 指出是哪个镜像。',
+  'The selected image failed its rollout, or a user rolled back from it or rejected it. It is listed in `status.rejected` with its digest and is not applied again. After a rollback by a user, that includes everything that is not newer.':
+    '选中的镜像滚动更新失败，或者用户从它回滚或拒绝了它。它连同摘要列在 `status.rejected` 中，不会再次应用。用户回滚之后，所有不比它新的镜像也是如此。',
   'Push a newer image; the same tag with a new digest is sufficient after a failed rollout. If the image is good after all, run `image-watcher release NS/NAME`.':
     '推送更新的镜像；滚动更新失败之后，以新的摘要推送同一个标签就足够了。如果镜像其实没有问题，请运行 `image-watcher release NS/NAME`。',
   'The first change would go to a version that is far from what runs, or to an older image, and the policy names no range.':
@@ -93,6 +93,13 @@ export const chineseRollouts: Readonly<Record<string, string>> = {
     '策略按 `semver` 选择而没有 `range`，或其 `range` 包含所有版本（`*`），并且会首次更改某个容器：主版本号超过正在运行的十倍（以 `2021.12.16` 替换 `10.11.4`），或者镜像的创建时间比正在运行的早一天以上。已暂停的更改在无法读取这些时间时保持暂停。',
   'Write the versions that you expect into `select.semver.range` (`>=10 <12`). If the selected image is the right one, run `image-watcher release NS/NAME`. Later changes are not checked. With a written range, `numerical` or `alphabetical` nothing is held; `image-watcher lint --cluster` warns of the same changes before.':
     '把你预期的版本写入 `select.semver.range`（`>=10 <12`）。如果选中的镜像正确，请运行 `image-watcher release NS/NAME`。之后的更改不再检查。写明范围，或使用 `numerical`、`alphabetical` 时，不会暂停任何更改；`image-watcher lint --cluster` 会事先对同样的更改发出警告。',
+  'A user rejected the image.': '用户拒绝了该镜像。',
+  '`status.rejected[].reason`; its message says who rejected the image, and why. The condition has the reason [`RejectedDigest`](#rejecteddigest).':
+    '`status.rejected[].reason`；其消息说明是谁拒绝了镜像以及为什么。状况的原因是 [`RejectedDigest`](#rejecteddigest)。',
+  'A user rejected the image with `image-watcher reject`, on the dashboard, through the API or by the annotation.':
+    '用户用 `image-watcher reject`、仪表板、API 或注解拒绝了镜像。',
+  'Push a newer image, or run `image-watcher release NS/NAME` to take the rejection back.':
+    '推送更新的镜像，或运行 `image-watcher release NS/NAME` 撤回拒绝。',
   'A user rolled back to an older image.': '用户回滚到较旧的镜像。',
   '`status.rejected[].reason`. The condition has the reason [`RejectedDigest`](#rejecteddigest).':
     '`status.rejected[].reason`。状况的原因是 [`RejectedDigest`](#rejecteddigest)。',

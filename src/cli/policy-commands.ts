@@ -10,8 +10,9 @@ import { isReason, reasons } from '../core/model/reasons.ts';
 import { parseDuration } from '../core/model/text.ts';
 import { defineCommand, type Terminal, UsageError } from '../service/command-line/command.ts';
 import { describeStatus, policyStatusOf, trueCondition, waitForStatus } from './describe-status.ts';
-import { fit, namedOutputOption, outputOption, print } from '../service/command-line/output.ts';
+import { fit, outputOption, print } from '../service/command-line/output.ts';
 import { printable } from '../service/command-line/printable.ts';
+import { actOptions, printDone, reasonOption } from './print-done.ts';
 import { reasonLinks } from './reason-links.ts';
 import {
   anyPolicyArgument,
@@ -23,8 +24,6 @@ import {
 } from '../service/command-line/policy-client.ts';
 import { summaries } from './summaries.ts';
 
-const actOptions = { ...policyOptions, ...namedOutputOption } as const;
-const reasonOption = { reason: { value: 'TEXT', about: 'why you do it' } } as const;
 const waitOptions = {
   ...policyOptions,
   timeout: { value: 'DURATION', about: 'how long to wait for it (default 60s)' },
@@ -33,39 +32,12 @@ const waitOptions = {
 /** The default timeout of the commands. It is longer than that of a rollout. */
 const rolloutTimeout = '15m';
 
-export const approve = defineCommand({
-  name: 'approve',
-  summary: summaries.approve,
-  about: `Approves the tag and digest in status.pendingApproval; what is pushed later needs another approval. With a TAG, only if that tag is pending. Writes the annotation ${actionAnnotations.approve}.`,
-  arguments: [anyPolicyArgument, { name: 'TAG', about: 'the tag that has to be pending' }],
-  options: { ...actOptions, ...reasonOption },
-  examples: [
-    ['approve web', 'approve what is pending for the policy web'],
-    ['approve shop/web 1.4.2', 'approve 1.4.2 only'],
-    ['approve -n platform bipol/java', 'approve the base that is pending for the BaseImagePolicy java'],
-  ],
-  run({ output, reason, ...values }, [policy, wanted], terminal) {
-    return withAnyPolicy(policy, values, terminal, async ({ namespace, name, resourceName, read, request }) => {
-      const { pendingApproval } = policyStatusOf(await read());
-      if (pendingApproval === undefined || (wanted !== undefined && wanted !== pendingApproval.tag)) {
-        const pending = pendingApproval === undefined ? 'no image is' : `${pendingApproval.tag}@${pendingApproval.digest} is`;
-        terminal.err(`nothing was approved: ${pending} pending for ${namespace}/${name}\n`);
-        return 1;
-      }
-      const image = `${pendingApproval.tag}@${pendingApproval.digest}`;
-      await request('approve', image, reason);
-      printDone(terminal, output, `approved ${image} for ${namespace}/${name}`, { namespace, name, resourceName, approved: image });
-      return 0;
-    });
-  },
-});
-
 export const check = defineCommand({
   name: 'check',
   summary: summaries.check,
   about: `Writes the annotation ${actionAnnotations.requestedAt}, waits until image-watcher has handled the request (status.lastHandledRequest has its value), and prints the status of the policy. With --wait, it also waits until the policy is Ready or Stalled: until the rollout of an update is over.
 
-A policy in a namespace that the configuration does not select is left alone, and its status does not show it: with --server, the service is asked first, and the command ends at once.
+With --server, the service is asked first whether the namespace is selected; if not, the command ends at once.
 
 Exit codes: 0 the policy is Ready, or an update is rolling out (with --wait: it is Ready; with --no-wait: the request is written), 1 it is neither, its namespace is not selected, or the time is over, 2 wrong usage.`,
   arguments: [anyPolicyArgument],
@@ -151,7 +123,7 @@ export const rollback = defineCommand({
   summary: summaries.rollback,
   about: `Rolls back to the previous image, also outside of windows and without approval. The policy rejects the image that it leaves, and applies only newer ones until "release". Writes the annotation ${actionAnnotations.rollbackTo}.
 
-Exit codes: 0 rolled back, also where the rollout of that image is in progress, and where the policy was Stalled before for another reason and still is; 1 nothing was changed, the policy is Stalled because of the rollback, or there is no answer in time; 2 wrong usage.`,
+Exit codes: 0 rolled back, or the rollout of that image is in progress; 1 nothing was changed, the policy is Stalled because of it, or there is no answer in time; 2 wrong usage.`,
   arguments: [policyArgument],
   options: { ...waitOptions, to: { value: 'TAG', about: 'this tag instead of the previous image' }, ...reasonOption },
   examples: [
@@ -207,22 +179,6 @@ function printStatus(terminal: Terminal, output: 'text' | 'json' | 'yaml' | unde
   print(terminal, output, status, () => fit(`${lines().join('\n')}\n`, terminal));
 }
 
-interface Done {
-  readonly namespace: string;
-  readonly name: string;
-  readonly resourceName: string;
-}
-
-function printDone(
-  terminal: Terminal,
-  output: 'text' | 'json' | 'yaml' | 'name' | undefined,
-  sentence: string,
-  { resourceName, ...done }: Done & Readonly<Record<string, unknown>>,
-): void {
-  if (output === 'name') terminal.out(`${resourceName}\n`);
-  else print(terminal, output, done, () => `${sentence}\n`);
-}
-
 export const release = defineCommand({
   name: 'release',
   summary: summaries.release,
@@ -262,12 +218,12 @@ function latestTime({ conditions = [], rejected = [], reverted = [] }: PolicySta
 
 export const suspend = suspendCommand('suspend', true, {
   summary: summaries.suspend,
-  about: 'Writes spec.suspend: true. Pushes that come meanwhile are handled after "resume".',
+  about: 'Writes spec.suspend: true. Pushes are handled after "resume".',
 });
 
 export const resume = suspendCommand('resume', false, {
   summary: summaries.resume,
-  about: 'Writes spec.suspend: false. The registry is asked at once, so that pushes of the meantime are not missed.',
+  about: 'Writes spec.suspend: false. The registry is asked at once.',
 });
 
 function suspendCommand(verb: 'suspend' | 'resume', suspended: boolean, texts: { summary: string; about: string }) {

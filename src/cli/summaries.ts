@@ -14,6 +14,7 @@ export const summaries = {
   consents: 'list, and write, the consents that policies with targets in other namespaces need',
   check: 'reconcile a policy now, and print the result',
   approve: 'approve the pending update of a policy',
+  reject: 'reject the pending update of a policy',
   rollback: 'roll back to the previous image, or to a tag',
   suspend: 'suspend a policy: it is not reconciled, and its workloads are not changed',
   resume: 'resume a suspended policy',

@@ -9,7 +9,7 @@ import type { Texts } from './texts/en.ts';
 
 export type PolicyDetail = z.output<(typeof getPolicy)['answer']>;
 
-export const actionNames = ['approve', 'rollback', 'release', 'check', 'suspend', 'resume'] as const;
+export const actionNames = ['approve', 'reject', 'rollback', 'release', 'check', 'suspend', 'resume'] as const;
 export type ActionName = (typeof actionNames)[number];
 
 export interface PolicyAction {
@@ -26,6 +26,7 @@ export function actionsFor(policy: PolicyDetail | undefined, texts: Texts): read
   const pending = policy?.pendingApproval;
   const isPossible: Record<ActionName, boolean> = {
     approve: pending !== undefined,
+    reject: pending !== undefined,
     rollback: previousTags(policy).length > 0,
     release: policy !== undefined && (holdOf(policy.status) !== undefined || (policy.status.rejected?.length ?? 0) > 0),
     check: !isSuspended,
@@ -33,7 +34,8 @@ export function actionsFor(policy: PolicyDetail | undefined, texts: Texts): read
     resume: isSuspended,
   };
   const questions: Record<ActionName, string> = {
-    approve: texts.confirmApprove(pending === undefined ? '' : `${pending.tag}${pending.digest === undefined ? '' : `@${pending.digest}`}`),
+    approve: texts.confirmApprove(nameOf(pending)),
+    reject: texts.confirmRejectImage(nameOf(pending)),
     rollback: texts.confirmRollback,
     release: texts.confirmRelease,
     check: texts.confirmCheck,
@@ -41,6 +43,10 @@ export function actionsFor(policy: PolicyDetail | undefined, texts: Texts): read
     resume: texts.confirmResume,
   };
   return actionNames.map((name) => ({ name, label: texts[name], isPossible: isPossible[name], question: questions[name] }));
+}
+
+function nameOf(pending: PolicyDetail['pendingApproval']): string {
+  return pending === undefined ? '' : `${pending.tag}${pending.digest === undefined ? '' : `@${pending.digest}`}`;
 }
 
 /** The address of the page that asks to confirm an action. */
@@ -63,6 +69,7 @@ export function bodyOf(action: ActionName, form: Query): object {
   const reason = reasonOf(form);
   switch (action) {
     case 'approve':
+    case 'reject':
       return { tag: form.one('tag'), digest: form.one('digest'), ...reason };
     case 'rollback':
       return { to: form.one('to'), ...reason };

@@ -8,6 +8,7 @@ import { parseChoice, type Choice } from './choices.ts';
 import { html, type Html } from './html.ts';
 import { option, policyLink, policyPath, tagOf } from './parts/inline.ts';
 import { problem } from './parts/problem.ts';
+import type { Query } from './page.ts';
 import { reasonField, reasonOf } from './parts/reason-field.ts';
 import { factList } from './parts/tables.ts';
 import type { Texts } from './texts/en.ts';
@@ -48,9 +49,11 @@ export function addActionRoutes(app: FastifyInstance, means: DashboardMeans): vo
   // A POST is used, because 500 choices do not fit into an address.
   app.post('/approvals/confirm', async (request, reply) => {
     const { texts, viewer } = await startVisit(request, means);
-    const choices = choicesIn(queryOf(request.body).all('choice'));
+    const form = queryOf(request.body);
+    const choices = choicesIn(form.all('choice'));
     if (choices.length === 0) return reply.redirect('/approvals?none=1', 303);
-    return sendPage(request, reply, viewer, { section: 'approvals', title: texts.approvals, body: confirmAll(choices, texts) });
+    const body = confirmAll(choices, decisionOf(form), texts);
+    return sendPage(request, reply, viewer, { section: 'approvals', title: texts.approvals, body });
   });
   app.post('/approvals', async (request, reply) => {
     const { api, texts, viewer } = await startVisit(request, means);
@@ -58,7 +61,7 @@ export function addActionRoutes(app: FastifyInstance, means: DashboardMeans): vo
     const choices = choicesIn(form.all('choice'));
     if (choices.length === 0) return reply.redirect('/approvals?none=1', 303);
     const results: Html[] = [];
-    for (const choice of choices) results.push(await approve(api, choice, reasonOf(form), texts));
+    for (const choice of choices) results.push(await decide(api, choice, { decision: decisionOf(form), ...reasonOf(form) }, texts));
     const body = showResults(results, '/approvals', texts.approvals);
     return sendPage(request, reply, viewer, { section: 'approvals', title: texts.approvals, body });
   });
@@ -92,10 +95,22 @@ function showResults(results: readonly Html[], back: string, backText: string): 
   `;
 }
 
-/** Approves one choice. */
-function approve(api: Api, { tag, digest, ...policy }: Choice, reason: ReturnType<typeof reasonOf>, texts: Texts): Promise<Html> {
-  const post = () => api.post('approve', policy, { tag, digest, ...reason });
-  return attempt(html`${policyLink(policy)} <code>${tag}</code>`, texts.approve, post, texts);
+type Decision = 'approve' | 'reject';
+
+/** What a form decides about its choices. */
+function decisionOf(form: Query): Decision {
+  return form.one('decision') === 'reject' ? 'reject' : 'approve';
+}
+
+/** Approves or rejects one choice. */
+function decide(
+  api: Api,
+  { tag, digest, ...policy }: Choice,
+  { decision, ...reason }: { readonly decision: Decision } & ReturnType<typeof reasonOf>,
+  texts: Texts,
+): Promise<Html> {
+  const post = () => api.post(decision, policy, { tag, digest, ...reason });
+  return attempt(html`${policyLink(policy)} <code>${tag}</code>`, texts[decision], post, texts);
 }
 
 /** Shows the result of an action. An error does not prevent the other actions. */
@@ -144,7 +159,7 @@ function confirm(found: PolicyDetail, action: ActionName, texts: Texts): Html {
       <p>${question}</p>
       ${showEffect(found, action, texts)}
       ${
-        action === 'approve' &&
+        (action === 'approve' || action === 'reject') &&
         html`<input type="hidden" name="tag" value=${found.pendingApproval?.tag} /><input
             type="hidden"
             name="digest"
@@ -160,7 +175,7 @@ function confirm(found: PolicyDetail, action: ActionName, texts: Texts): Html {
           </select>
         </label>`
       }
-      ${reasonField(texts)}
+      ${reasonField(texts, action === 'reject')}
       <p class="actions"><button class="primary">${label}</button> <a class="button" href=${policyPath(found)}>${texts.cancel}</a></p>
     </form>
   `;
@@ -168,6 +183,7 @@ function confirm(found: PolicyDetail, action: ActionName, texts: Texts): Html {
 
 /** What runs now, what will run, and on which workloads. */
 function showEffect(found: PolicyDetail, action: ActionName, texts: Texts): Html | undefined {
+  if (action === 'reject') return factList([[texts.runsNow, found.running && html`<code>${found.running}</code>`]]);
   if (action !== 'approve' && action !== 'rollback') return undefined;
   const { targets = [], targetCounts } = found.status;
   const names = [...new Set(targets.map(({ kind, namespace, name }) => `${kind} ${namespace}/${name}`))];
@@ -190,10 +206,11 @@ function showEffect(found: PolicyDetail, action: ActionName, texts: Texts): Html
 /** The most workloads that a question names. */
 const maxNamed = 10;
 
-function confirmAll(choices: readonly Choice[], texts: Texts): Html {
+function confirmAll(choices: readonly Choice[], decision: Decision, texts: Texts): Html {
   return html`
     <form method="post" action="/approvals" class="confirm">
-      <p>${texts.confirmApprovals(choices.length)}</p>
+      <input type="hidden" name="decision" value=${decision} />
+      <p>${decision === 'reject' ? texts.confirmRejections(choices.length) : texts.confirmApprovals(choices.length)}</p>
       <ul>
         ${choices.map(
           ({ tag, digest, ...policy }) => html`
@@ -204,8 +221,8 @@ function confirmAll(choices: readonly Choice[], texts: Texts): Html {
           `,
         )}
       </ul>
-      ${reasonField(texts)}
-      <p class="actions"><button class="primary">${texts.approve}</button> <a class="button" href="/approvals">${texts.cancel}</a></p>
+      ${reasonField(texts, decision === 'reject')}
+      <p class="actions"><button class="primary">${texts[decision]}</button> <a class="button" href="/approvals">${texts.cancel}</a></p>
     </form>
   `;
 }

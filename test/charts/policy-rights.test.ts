@@ -101,6 +101,21 @@ describe('permissions on policies', { skip: (await lacksHelm()) ?? false }, () =
     ['delete policies', 'DELETE', web, undefined, ['developer', 'owner', 'gitops']],
     ['approve', 'PATCH', web, annotate('approve'), ['owner', 'approver']],
     ['approve what is created', 'POST', path, policy('new', annotate('approve').metadata), ['owner']],
+    ['reject', 'PATCH', web, annotate('reject'), ['owner', 'approver']],
+    [
+      'reject in the name of somebody else',
+      'PATCH',
+      web,
+      {
+        metadata: {
+          annotations: {
+            ...annotate('reject', 'A').metadata.annotations,
+            ...annotate('requested-by', 'reject A ada').metadata.annotations,
+          },
+        },
+      },
+      [],
+    ],
     ['roll back', 'PATCH', web, annotate('rollback-to'), ['developer', 'owner', 'approver']],
     ['release', 'PATCH', web, annotate('release'), ['developer', 'owner', 'approver']],
     ['have the registry asked', 'PATCH', web, annotate('requested-at'), ['developer', 'owner', 'approver', 'gitops']],

@@ -5,7 +5,7 @@ import { UsageError } from '../../src/service/command-line/command.ts';
 import { runCommand } from './run-command.ts';
 
 const rows: [command: string, args: string[], message: RegExp][] = [
-  ...['explain', 'check', 'approve', 'rollback', 'suspend', 'resume', 'release'].flatMap((command): typeof rows => [
+  ...['explain', 'check', 'approve', 'reject', 'rollback', 'suspend', 'resume', 'release'].flatMap((command): typeof rows => [
     [command, [], /^name the policy: NAME, or NAMESPACE\/NAME$/],
     [command, ['a/b/c'], /^a policy is NAME, ipol\/NAME or NAMESPACE\/NAME, not "a\/b\/c"$/],
     [command, ['shop/web', '-n', 'ops'], /^"shop\/web" is in the namespace shop, and --namespace is ops: name one of them$/],
@@ -15,6 +15,7 @@ const rows: [command: string, args: string[], message: RegExp][] = [
   ]),
   ['suspend', ['shop/web', 'shop/api'], /^suspend takes POLICY only, and does not know what to do with "shop\/api"$/],
   ['approve', ['shop/web', '1.2.3', '1.2.4'], /^approve takes POLICY and TAG only, .* "1\.2\.4"$/],
+  ['reject', ['bipol/java'], /^"bipol\/java" is a BaseImagePolicy: this command is for ImagePolicies$/],
   ['rollback', ['bipol/java'], /^"bipol\/java" is a BaseImagePolicy: this command is for ImagePolicies$/],
   ['check', ['shop/web', '--wait=yes'], /^--wait takes no value$/],
   ['get', ['-A', 'web'], /^--all-namespaces goes without the names of policies$/],

@@ -25,7 +25,10 @@ const policies = [
   waiting('web', 'us', 'shop/web', 'b'),
   waiting('web', 'old', 'shop/web', 'c'),
 ];
-const open = (t: Parameters<typeof openDashboard>[0]) => openDashboard(t, { policies: { all: () => policies } });
+const open = (t: Parameters<typeof openDashboard>[0]) =>
+  openDashboard(t, {
+    policies: { all: () => policies, find: (namespace, name) => policies.find((one) => one.namespace === namespace && one.name === name) },
+  });
 
 /** Each group: its heading, and its policies, of which the chosen ones have a star. */
 const groupsIn = (text: string) =>
@@ -59,4 +62,17 @@ test('a group is chosen as a whole, and everything is, without JavaScript', asyn
   );
   const everything = groupsIn((await get('/approvals?choose=*')).text).flat();
   assert.equal(everything.filter((one) => one?.endsWith('*')).length, 4);
+});
+
+test('the chosen images are rejected with a reason', async (t) => {
+  const { submit, patched } = open(t);
+  const choice = `shop/api 1.1.0 ${digestOf('a')}`;
+  const { text } = await submit('/approvals/confirm', { choice, decision: 'reject' });
+  assert.match(text, /Reject this image\?/);
+  assert.match(text, /<input name="reason"[^>]* required/);
+  const done = await submit('/approvals', { choice, decision: 'reject', reason: 'breaks the login' });
+  assert.match(done.text, /shop\/api/);
+  const annotations = JSON.stringify(patched);
+  assert.match(annotations, new RegExp(`"operator.technomad.dev/reject":"1.1.0@${digestOf('a')} \\d{4}-`));
+  assert.match(annotations, /breaks the login"/);
 });

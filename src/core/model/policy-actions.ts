@@ -7,6 +7,7 @@ const maxLength = 253;
 /** The annotations with which users act on a policy, using their own rights on it. */
 export const actionAnnotations = {
   approve: `${prefix}approve`,
+  reject: `${prefix}reject`,
   rollbackTo: `${prefix}rollback-to`,
   release: `${prefix}release`,
   requestedAt: `${prefix}requested-at`,
@@ -56,7 +57,13 @@ function textAfter(text: unknown, start: string, length: number): string | undef
 }
 
 /** The names of the commands, and the annotations that they write. */
-export const actionKeys = { approve: 'approve', rollback: 'rollbackTo', release: 'release', check: 'requestedAt' } as const;
+export const actionKeys = {
+  approve: 'approve',
+  reject: 'reject',
+  rollback: 'rollbackTo',
+  release: 'release',
+  check: 'requestedAt',
+} as const;
 export type ActionName = keyof typeof actionKeys;
 
 /** An action of a policy, who requested it, and why. */
@@ -70,6 +77,8 @@ export interface RequestedAction {
 export interface PolicyActions {
   /** The image that may be applied: `TAG@sha256:…`. */
   readonly approve?: string;
+  /** The image that must not be applied: `TAG@sha256:…`. Text after a space is ignored, so that the same image can be rejected again after a release. */
+  readonly reject?: string;
   /** The image to roll back to: `TAG` or `previous`. Text after a space is ignored, so that the same rollback can be requested twice. */
   readonly rollbackTo?: string;
   /** The time up to which holds are released. */
@@ -97,6 +106,11 @@ export function sameActions(a: PolicyActions = {}, b: PolicyActions = {}): boole
 export function parseApproval(value: string | undefined): { readonly tag: string; readonly digest: string } | undefined {
   const [, tag = '', digest = ''] = /^([^@]+)@(.+)$/.exec(value ?? '') ?? [];
   return isTag(tag) && isDigest(digest) ? { tag, digest } : undefined;
+}
+
+/** The image that a rejection names; undefined if it does not begin with `TAG@DIGEST`. */
+export function parseRejection(value: string | undefined): { readonly tag: string; readonly digest: string } | undefined {
+  return parseApproval(value?.split(' ')[0]);
 }
 
 /** Whether exactly this image is approved. */

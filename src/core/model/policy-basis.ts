@@ -22,6 +22,7 @@ const decidingStatus: Deciding<PolicyStatus> = {
   lastCheckTime: false,
   lastHandledRequest: false,
   lastHandledRollback: whole,
+  lastHandledRejection: whole,
   rollback: whole,
   waiting: whole,
   running: false,
@@ -36,7 +37,7 @@ const decidingStatus: Deciding<PolicyStatus> = {
   pendingApproval: whole,
 };
 
-const decidingActions: Deciding<PolicyActions> = { approve: whole, rollbackTo: whole, release: whole, requestedAt: false };
+const decidingActions: Deciding<PolicyActions> = { approve: whole, reject: whole, rollbackTo: whole, release: whole, requestedAt: false };
 
 /** The parts of a policy besides its spec that a plan depends on. */
 function decidingParts({ actions = {}, status }: Pick<ImagePolicy, 'actions' | 'status'>): Readonly<Record<string, unknown>> {

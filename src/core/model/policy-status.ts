@@ -179,7 +179,7 @@ const rejected = z
     message: message('The explanation, for people.').exactOptional(),
     at: time('When it was rejected.'),
   })
-  .describe('An image that failed a rollout or was rolled back, and is not applied again.');
+  .describe('An image that failed a rollout, was rolled back or was rejected, and is not applied again.');
 
 const reverted = z
   .object({
@@ -205,6 +205,7 @@ export const statusSchema = z
     lastCheckTime: foreignTime('When the registry was last asked for this policy.').exactOptional(),
     lastHandledRequest: text(maxLengths.request, 'The value of the annotation requested-at that was last handled.').exactOptional(),
     lastHandledRollback: text(maxLengths.request, 'The value of the annotation rollback-to that was last handled.').exactOptional(),
+    lastHandledRejection: text(maxLengths.request, 'The value of the annotation reject that was last handled.').exactOptional(),
     rollback: z
       .object({
         request: text(maxLengths.request, 'The value of the annotation rollback-to.'),
@@ -229,7 +230,11 @@ export const statusSchema = z
       'The tag that was applied last; also set for policies that were updated before there was a history.',
     ).exactOptional(),
     history: z.array(changeSchema).max(maxListed).exactOptional().describe(`The last ${maxListed} changes, the latest first.`),
-    rejected: z.array(rejected).max(maxListed).exactOptional().describe(`The last ${maxListed} images that failed, the latest first.`),
+    rejected: z
+      .array(rejected)
+      .max(maxListed)
+      .exactOptional()
+      .describe(`The last ${maxListed} images that failed or were rejected, the latest first.`),
     reverted: z
       .array(reverted)
       .max(maxListed)

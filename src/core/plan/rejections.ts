@@ -1,3 +1,6 @@
+import { parseRejection, type RequestedAction } from '../model/policy-actions.ts';
+import type { ImagePolicy } from '../model/image-policy.ts';
+import type { Candidate } from '../model/image-reference.ts';
 import { maxListed, type PolicyStatus, type RejectedImage } from '../model/policy-status.ts';
 import { formatWorkload, type WorkloadRef } from '../model/workload.ts';
 
@@ -11,8 +14,31 @@ export function addRejection(rejected: readonly RejectedImage[], image: Rejected
   return [image, ...rejected.filter(({ digest }) => digest !== image.digest)].slice(0, maxListed);
 }
 
+/** Whether somebody decided against the image. Nothing has failed then, and nothing that happens later disproves the rejection. */
+export function isDecision({ reason }: Pick<RejectedImage, 'reason'>): boolean {
+  return reason === 'RollbackRequested' || reason === 'RejectedByUser';
+}
+
+/** The rejection of the candidate that somebody has requested, and that the status does not record yet: who rejects it, and why. */
+export function openRejection(
+  { actions, requested, status }: Partial<Pick<ImagePolicy, 'actions' | 'requested' | 'status'>>,
+  { tag, digest }: Candidate,
+): Omit<RejectedImage, 'at'> | undefined {
+  const image = parseRejection(actions?.reject);
+  if (image === undefined || image.tag !== tag || image.digest !== digest || actions?.reject === status?.lastHandledRejection)
+    return undefined;
+  return { digest: image.digest, tag, reason: 'RejectedByUser', message: describeDecision(requested) };
+}
+
+function describeDecision(requested: RequestedAction | undefined): string {
+  if (requested?.action !== 'reject') return 'rejected by annotation';
+  const { user, reason } = requested;
+  return `rejected by ${user}${reason === undefined ? '' : `: ${reason}`}`;
+}
+
 /** Describes a rejection for users: what failed, why, and what to do. */
-export function describeRejection({ tag, digest, message }: RejectedImage): string {
+export function describeRejection({ tag, digest, reason, message }: Omit<RejectedImage, 'at'>): string {
+  if (reason === 'RejectedByUser') return `${tag ?? digest} was ${message ?? 'rejected'}. Push something newer`;
   const image = [tag, `(${digest.slice(0, 19)}…)`].filter(Boolean).join(' ');
   return `${image} failed its rollout and is not tried again: ${message ?? 'no reason is known'}. Push a better image`;
 }

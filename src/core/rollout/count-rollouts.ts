@@ -4,7 +4,7 @@ import { followedWorkloads, isOpen, isRecorded } from './current-rollouts.ts';
 import { isUsable, type ImagePolicy, type RolloutSettings } from '../model/image-policy.ts';
 import { evaluateRollout, type RolloutEvaluation } from './evaluate-rollout.ts';
 import type { HistoryEntry, PolicyStatus, RolloutCounts } from '../model/policy-status.ts';
-import { findRejection } from '../plan/rejections.ts';
+import { findRejection, isDecision } from '../plan/rejections.ts';
 import type { TargetSnapshot } from '../model/target-snapshot.ts';
 import { toTime } from '../model/text.ts';
 import type { Workload } from '../model/workload.ts';
@@ -96,7 +96,7 @@ function stateOf({ entries, evaluation }: RolloutState, status: PolicyStatus): C
 
 function isRejected(status: PolicyStatus, digest: string | undefined): boolean {
   const rejection = findRejection(status, digest);
-  return rejection !== undefined && rejection.reason !== 'RollbackRequested';
+  return rejection !== undefined && !isDecision(rejection);
 }
 
 /** A change in the history has its own result. Any other is complete unless it is in progress or its failure can still be rolled back. */

@@ -9,7 +9,7 @@ import { cut, toSeconds, toTime } from '../model/text.ts';
 import { identityOf, workloadKey, type Workload } from '../model/workload.ts';
 import { lastChanges, withChange } from '../plan/past.ts';
 import { isReleased } from '../plan/guards/released.ts';
-import { addRejection, findRejection } from '../plan/rejections.ts';
+import { addRejection, findRejection, isDecision } from '../plan/rejections.ts';
 import { showChanges } from '../plan/target-states.ts';
 import type { RefusedRollback, Rollback } from './automatic-rollback.ts';
 import { isOpen } from './current-rollouts.ts';
@@ -87,10 +87,10 @@ function countFailures(digest: string, findings: readonly Finding[], earlier: Re
 
 /**
  * The rejection of a failure is disproved where the failed rollout completes after all, and by any rollout after a release. A rollout that began elsewhere before the
- * rejection proves nothing; whether it did is not decided by the times of the two, which may be of different clocks. A user who rolled back needs no reason.
+ * rejection proves nothing; whether it did is not decided by the times of the two, which may be of different clocks. A user who decided needs no reason.
  */
 function isDisproved(image: RejectedImage, { result }: HistoryEntry, { actions }: ImagePolicy, now: Date): boolean {
-  if (image.reason === 'RollbackRequested') return false;
+  if (isDecision(image)) return false;
   return result === 'Failed' || isReleased(new Date(image.at), actions, now);
 }
 

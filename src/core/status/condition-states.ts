@@ -5,7 +5,7 @@ import { isOpen } from '../rollout/current-rollouts.ts';
 import { lastUpdateOf } from '../model/last-update.ts';
 import { type ImagePolicy, isUsable } from '../model/image-policy.ts';
 import { cut, listFew } from '../model/text.ts';
-import { describeFailedHere, describeRejection, findRejection } from '../plan/rejections.ts';
+import { describeFailedHere, describeRejection, findRejection, isDecision } from '../plan/rejections.ts';
 import { formatWorkload, type Workload } from '../model/workload.ts';
 import { describeGivenUp } from '../plan/guards/retry.ts';
 import { failedTries, type FailedTries, type RetryOwner } from '../plan/retries.ts';
@@ -103,7 +103,7 @@ function failedSelection(rollouts: readonly RolloutState[], { latest, rejected =
   const isLatest = ({ digest, tag }: Pick<RejectedImage, 'digest' | 'tag'>) =>
     latest?.digest === undefined ? tag === latest?.tag : digest === latest.digest;
   const rejection = latest && rejected.find(isLatest);
-  if (rejection === undefined || rejection.reason === 'RollbackRequested') return undefined;
+  if (rejection === undefined || isDecision(rejection)) return undefined;
   return rollouts.some(({ entries }) => entries.some(({ digest }) => digest !== rejection.digest)) ? rejection : undefined;
 }
 

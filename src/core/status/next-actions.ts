@@ -2,7 +2,9 @@ import { defined } from '../model/defined.ts';
 import type { Candidate } from '../model/image-reference.ts';
 import type { Outcome } from '../plan/outcome.ts';
 import { maxListed, type PolicyStatus, type RejectedImage, type Reversion, maxLengths } from '../model/policy-status.ts';
-import { findRejection } from '../plan/rejections.ts';
+import { addRejection, findRejection, openRejection } from '../plan/rejections.ts';
+import type { ImagePolicy } from '../model/image-policy.ts';
+import { releaseTime } from '../model/policy-actions.ts';
 import { cut, toTime } from '../model/text.ts';
 import { isSameWorkload } from '../model/workload.ts';
 
@@ -32,6 +34,21 @@ export function withPendingApproval(status: PolicyStatus, { selection, blocked =
   const { tag, digest } = selection.candidate;
   const isPending = blocked.some(({ reason }) => reason === 'ApprovalRequired');
   return isPending && digest !== undefined ? { ...others, pendingApproval: { tag, digest } } : others;
+}
+
+/** Records that somebody rejected the selected image, as soon as that keeps it from a target. */
+export function withRejection(
+  status: PolicyStatus,
+  policy: Pick<ImagePolicy, 'actions' | 'requested'>,
+  { selection, blocked = [] }: Outcome,
+  now: Date,
+): PolicyStatus {
+  const open = selection && openRejection({ ...policy, status }, selection.candidate);
+  if (open === undefined || !blocked.some(({ reason }) => reason === 'RejectedDigest')) return status;
+  const { actions } = policy;
+  const { rejected = [] } = status;
+  const entry = { ...open, message: cut(open.message ?? '', maxLengths.message), at: toTime(rejectionTime(now, releaseTime(actions))) };
+  return { ...status, rejected: addRejection(rejected, entry), ...defined({ lastHandledRejection: actions?.reject }) };
 }
 
 /** The changes that GitOps tools have reverted, the latest first: those that were applied again, and those that are not tried any more. */

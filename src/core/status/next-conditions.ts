@@ -14,6 +14,7 @@ import {
 import { type Condition, maxLengths, type PolicyStatus } from '../model/policy-status.ts';
 import { isApproved } from '../model/policy-actions.ts';
 import { isReason, type Reason } from '../model/reasons.ts';
+import { isDecision } from '../plan/rejections.ts';
 import { cut, toSeconds } from '../model/text.ts';
 import { describeWaiting } from '../plan/pending-candidate.ts';
 import { formatWorkload } from '../model/workload.ts';
@@ -82,12 +83,12 @@ function toCondition(
 
 /**
  * The result without holds for failures in the history. A workload's own record of a rollback holds the image until the history has the rollback, which may be
- * later than the reconcile. The failed image is then refused, and needs no hold. A rollback that a user requested remains a hold.
+ * later than the reconcile. The failed image is then refused, and needs no hold. What a user decided remains a hold.
  */
 function withoutKnownFailures(result: Outcome | Postponement, { history = [], rejected = [] }: PolicyStatus): Outcome | Postponement {
   if (result.kind === 'postponed' || result.blocked === undefined || result.digest === undefined) return result;
   const isKnown = history.some((entry) => entry.result === 'RolledBack' && entry.digest === result.digest);
-  if (!isKnown || rejected.some(({ reason }) => reason === 'RollbackRequested')) return result;
+  if (!isKnown || rejected.some(isDecision)) return result;
   return { ...result, blocked: result.blocked.filter(({ reason }) => reason !== 'RejectedDigest') };
 }
 

@@ -33,7 +33,13 @@ export const approvals: Page = {
               <form method="post" action="/approvals/confirm">
                 ${!isReadOnly && groups.length > 1 && html`<p><a href="/approvals?choose=*">${texts.chooseEverything}</a></p>`}
                 ${groups.map((group) => showGroup(group, { isReadOnly, isChosen: chosen === '*' || chosen === group.id }, texts))}
-                ${!isReadOnly && html`<p><button class="primary">${texts.approveChosen}</button></p>`}
+                ${
+                  !isReadOnly &&
+                  html`<p class="actions">
+                    <button class="primary" name="decision" value="approve">${texts.approveChosen}</button>
+                    <button name="decision" value="reject">${texts.rejectChosen}</button>
+                  </p>`
+                }
               </form>
             `
       }

@@ -4,8 +4,10 @@ import { html, type Html } from '../html.ts';
 import type { Query } from '../page.ts';
 import type { Texts } from '../texts/en.ts';
 
-export function reasonField(texts: Texts): Html {
-  return html`<label class="wide">${texts.whyActs} <input name="reason" maxlength=${maxReason} placeholder=${texts.whyActsHint} /></label>`;
+export function reasonField(texts: Texts, isRequired = false): Html {
+  return html`<label class="wide"
+    >${texts.whyActs} <input name="reason" maxlength=${maxReason} placeholder=${texts.whyActsHint} required=${isRequired}
+  /></label>`;
 }
 
 /** The reason of a form, as the body of an action has it. */

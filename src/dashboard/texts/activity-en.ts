@@ -38,7 +38,7 @@ export const activityEn = {
     rollback: 'asked for a rollback of',
     release: 'released',
     check: 'had the registry asked for',
-    reject: 'rejected the base of',
+    reject: 'rejected an image of',
     suspend: 'suspended',
     resume: 'resumed',
     replay: 'had a push processed again:',

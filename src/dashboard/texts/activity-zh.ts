@@ -38,7 +38,7 @@ export const activityZh: Texts['happened'] = {
     rollback: '请求回滚',
     release: '释放了',
     check: '请求查询镜像仓库：',
-    reject: '拒绝了基础镜像：',
+    reject: '拒绝了镜像：',
     suspend: '暂停了',
     resume: '恢复了',
     replay: '重新处理了推送：',

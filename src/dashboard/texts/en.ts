@@ -170,6 +170,7 @@ export const en = {
   noEffect: 'This would have no effect now.',
   linkInvalid: 'This link is not valid, or older than a day. Look at what waits now.',
   linkUsed: (tag: string) => `${tag} does not wait for approval any more.`,
+  confirmRejectImage: (image: string) => `Reject ${image}? It is not applied until a release; something newer is.`,
   confirmApprove: (image: string) => `Approve ${image}? It is rolled out at once, if nothing else blocks it.`,
   confirmSuspend: 'Suspend the policy? Nothing is checked or changed until it is resumed.',
   confirmResume: 'Resume the policy?',
@@ -219,6 +220,9 @@ export const en = {
   chooseAll: (count: number) => `Choose all ${count}`,
   chooseEverything: 'Choose everything that waits',
   approveChosen: 'Approve the chosen images',
+  rejectChosen: 'Reject the chosen images',
+  confirmRejections: (count: number) =>
+    `${count === 1 ? 'Reject this image?' : `Reject these ${count} images?`} Rejected images are not applied until a release; newer ones are.`,
   confirmApprovals: (count: number) => (count === 1 ? 'Approve this image?' : `Approve these ${count} images?`),
   noneChosen: 'Choose at least one image.',
 

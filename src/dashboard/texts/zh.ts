@@ -181,6 +181,7 @@ export const zh: Texts = {
   noEffect: '目前执行此操作没有效果。',
   linkInvalid: '此链接无效，或已超过一天。请查看目前等待批准的内容。',
   linkUsed: (tag) => `${tag} 已不再等待批准。`,
+  confirmRejectImage: (image) => `拒绝 ${image}？在放行之前不会应用它；更新的镜像会应用。`,
   confirmApprove: (image) => `批准 ${image}？若没有其他阻止因素，将立即发布。`,
   confirmSuspend: '暂停该策略？恢复之前不会检查或变更任何内容。',
   confirmResume: '恢复该策略？',
@@ -226,6 +227,9 @@ export const zh: Texts = {
   chooseAll: (count) => `选择全部 ${count} 个`,
   chooseEverything: '选择所有等待中的',
   approveChosen: '批准所选镜像',
+  rejectChosen: '拒绝所选镜像',
+  confirmRejections: (count) =>
+    `${count === 1 ? '拒绝此镜像？' : `拒绝这 ${count} 个镜像？`}被拒绝的镜像在放行之前不会应用；更新的镜像会应用。`,
   confirmApprovals: (count) => (count === 1 ? '批准此镜像？' : `批准这 ${count} 个镜像？`),
   noneChosen: '请至少选择一个镜像。',
 

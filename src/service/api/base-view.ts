@@ -59,7 +59,11 @@ export const baseDetail = baseSummary
         'The namespaces that the policy selects and whose owners have not consented, so that nothing is known of their images. Only for callers that may list all namespaces.',
       ),
     requested: z
-      .object({ action: z.enum(['approve', 'rollback', 'release', 'check']), user: z.string(), reason: z.string().exactOptional() })
+      .object({
+        action: z.enum(['approve', 'reject', 'rollback', 'release', 'check']),
+        user: z.string(),
+        reason: z.string().exactOptional(),
+      })
       .exactOptional()
       .describe('The last action that was requested by the API or a command and still holds, who requested it, and why if that was said.'),
   })

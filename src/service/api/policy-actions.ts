@@ -76,13 +76,21 @@ export function approveAction<P extends Approvable>(what: 'image' | 'base'): Act
     summary: `Approve the ${what} that waits`,
     about: 'The tag and digest must be those that wait, so that nobody approves what he has not seen; otherwise the answer is 409.',
     body: image,
-    change({ status: { pendingApproval: pending } }, wanted) {
-      if (pending === undefined) return { conflict: `no ${what} waits for approval` };
-      if (pending.tag !== wanted.tag || pending.digest !== wanted.digest)
-        return { conflict: `${pending.tag}@${pending.digest} waits for approval, and not ${wanted.tag}@${wanted.digest}` };
-      return { annotation: true, value: `${wanted.tag}@${wanted.digest}` };
+    change({ status }, wanted) {
+      return whyNotPending(status, wanted, what) ?? { annotation: true, value: `${wanted.tag}@${wanted.digest}` };
     },
   };
+}
+
+/** The conflict if this image does not wait for approval; undefined if it does. */
+export function whyNotPending(
+  { pendingApproval: pending }: Approvable['status'],
+  wanted: z.output<typeof image>,
+  what: 'image' | 'base',
+): { readonly conflict: string } | undefined {
+  if (pending === undefined) return { conflict: `no ${what} waits for approval` };
+  if (pending.tag === wanted.tag && pending.digest === wanted.digest) return undefined;
+  return { conflict: `${pending.tag}@${pending.digest} waits for approval, and not ${wanted.tag}@${wanted.digest}` };
 }
 
 /** The actions that need no body, or a time, and that differ in their description alone. */

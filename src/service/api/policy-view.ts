@@ -53,13 +53,18 @@ export const policyDetail = policySummary
     actions: z
       .object({
         approve: z.string().exactOptional(),
+        reject: z.string().exactOptional(),
         rollbackTo: z.string().exactOptional(),
         release: z.string().exactOptional(),
         requestedAt: z.string().exactOptional(),
       })
       .describe('What users have asked for, by annotation.'),
     requested: z
-      .object({ action: z.enum(['approve', 'rollback', 'release', 'check']), user: z.string(), reason: z.string().exactOptional() })
+      .object({
+        action: z.enum(['approve', 'reject', 'rollback', 'release', 'check']),
+        user: z.string(),
+        reason: z.string().exactOptional(),
+      })
       .exactOptional()
       .describe('The last action that was requested by the API or a command and still holds, who requested it, and why if that was said.'),
   })

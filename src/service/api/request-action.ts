@@ -35,7 +35,7 @@ export interface Requested {
   readonly reason?: string | undefined;
 }
 /** The actions of the API. Some are annotations, which are named like them. */
-export type AnyAction = ActionName | 'reject' | 'suspend' | 'resume';
+export type AnyAction = ActionName | 'suspend' | 'resume';
 
 /** Throws AccessError(403) if no action is possible, whatever the permissions of the caller are. */
 export function requireActions(ports: ApiPorts, access: Access): void {

@@ -78,6 +78,7 @@ const policyJob = z.object({
   actions: z
     .object({
       approve: word.exactOptional(),
+      reject: word.exactOptional(),
       rollbackTo: word.exactOptional(),
       release: word.exactOptional(),
       requestedAt: word.exactOptional(),

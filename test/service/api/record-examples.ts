@@ -38,6 +38,10 @@ const requests: Readonly<Record<string, Request>> = {
     params: { namespace: 'shop', name: 'cart' },
     body: { tag: '1.9.0', digest: digestOf('b'), reason: 'tested on staging' },
   },
+  rejectPolicy: {
+    params: { namespace: 'shop', name: 'cart' },
+    body: { tag: '1.9.0', digest: digestOf('b'), reason: 'breaks the checkout' },
+  },
   rollbackPolicy: { body: { to: '2.3.1', reason: 'payments by card fail' } },
   releasePolicy: { params: { namespace: 'shop', name: 'payments' }, body: { at: '2026-03-01T12:30:00Z' } },
   checkPolicy: { body: {} },

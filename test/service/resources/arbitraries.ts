@@ -253,6 +253,7 @@ export const v1StatusArbitrary: fc.Arbitrary<PolicyStatus> = wire(
     lastCheckTime: dateTime,
     lastHandledRequest: text(253, '2026-11-21T10:00:00Z'),
     lastHandledRollback: text(253, 'previous'),
+    lastHandledRejection: text(253, '1.0.0@sha256:a'),
     rollback: fc.record({ request: text(253, 'previous'), tag, digest }),
     waiting: some({ tag, digest, since: dateTime, until: dateTime, reason }, ['until', 'reason']),
     running: text(140, '1.4.2,+1'),

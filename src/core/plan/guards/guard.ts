@@ -9,7 +9,7 @@ import type { WaitReason } from '../wait-reasons.ts';
 /** The data on which guards base their decisions. */
 export interface GuardContext {
   readonly policy: Pick<ImagePolicy, 'namespace' | 'name' | 'legacyTarget'> &
-    Partial<Pick<ImagePolicy, 'uid' | 'generation' | 'status' | 'actions'>>;
+    Partial<Pick<ImagePolicy, 'uid' | 'generation' | 'status' | 'actions' | 'requested'>>;
   readonly crossNamespace: CrossNamespace;
   /** The consents by workload, as they were just read. Undefined if they were not read, and nothing is about to be patched. */
   readonly consents?: ReadonlyMap<string, Consent>;

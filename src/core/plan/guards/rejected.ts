@@ -5,29 +5,34 @@ import { tryParseImageReference } from '../../model/image-reference.ts';
 import { lastUpdateOf, type LastUpdate } from '../../model/last-update.ts';
 import { formatWorkload, isSameWorkload } from '../../model/workload.ts';
 import type { TargetPlan } from '../plan-update.ts';
-import { describeRejection } from '../rejections.ts';
+import { describeRejection, isDecision, openRejection } from '../rejections.ts';
 import type { Guard, GuardContext, GuardDecision } from './guard.ts';
 import { isNewerImage } from '../../select/select-tag.ts';
 import { holdDecision, isReleased } from './released.ts';
 
-/** Refuses an image whose rollout failed, or that was rolled back from. */
+/** Refuses an image whose rollout failed, that was rolled back from, or that somebody rejected. */
 export const rejected: Guard = {
   id: 'rejected',
   bindsRollback: false,
   check(target, context) {
     const { candidate, policy, now } = context;
+    const open = openRejection(policy, candidate);
+    // The status has recorded every earlier rejection, so no release can be about this one.
+    if (open !== undefined) return { kind: 'blocked', reason: 'RejectedDigest', message: hinted(describeRejection(open)) };
     const entry = policy.status?.rejected?.find((one) => isAbout(one, context) && !isReleased(new Date(one.at), policy.actions, now));
     if (entry === undefined) return rolledBackHere(target, context);
-    const wasLeft = entry.reason === 'RollbackRequested';
     const isSame = candidate.digest === entry.digest;
     const left = `${candidate.tag} ${isSame ? 'was rolled back' : `is not newer than ${entry.tag ?? entry.digest}, which was rolled back`}. Push something newer`;
-    const hint = `, or release it: annotation ${actionAnnotations.release}: "<time>"`;
-    const message = (wasLeft ? left : describeRejection(entry)) + hint;
+    const message = hinted(entry.reason === 'RollbackRequested' ? left : describeRejection(entry));
     const decision = holdDecision({ reason: 'RejectedDigest', message }, policy.actions, now);
-    // After a requested rollback there is nothing to fix. After a failed rollout, the user must act.
-    return wasLeft || decision.kind === 'waits' ? decision : { ...decision, kind: 'refused' };
+    // After a decision of a user there is nothing to fix. After a failed rollout, the user must act.
+    return isDecision(entry) || decision.kind === 'waits' ? decision : { ...decision, kind: 'refused' };
   },
 };
+
+function hinted(message: string): string {
+  return `${message}, or release it: annotation ${actionAnnotations.release}: "<time>"`;
+}
 
 /**
  * Whether a workload records a rollback from the candidate. The record protects the rollback from a process that does not know the policy's rejection yet. An

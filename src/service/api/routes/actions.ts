@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { parseRollback } from '../../../core/model/policy-actions.ts';
 import type { ImagePolicy } from '../../../core/model/image-policy.ts';
-import { type ActedKind, approveAction, commonActions, defineAction, tag } from '../policy-actions.ts';
+import { type ActedKind, approveAction, commonActions, defineAction, image, tag, whyNotPending } from '../policy-actions.ts';
 import type { Route } from '../route.ts';
 import { seePolicy } from '../see-policies.ts';
 
@@ -10,6 +10,18 @@ const kind: ActedKind<ImagePolicy> = { path: '/policies', suffix: 'Policy', grou
 
 export const actions: readonly Route[] = [
   defineAction(kind, approveAction('image')),
+  defineAction(kind, {
+    name: 'reject',
+    summary: 'Reject the image that waits',
+    about:
+      'It is not applied until a release; something newer is. The tag and digest must be those that wait for approval; otherwise the answer is 409.',
+    body: image,
+    // The time makes each request a new one, even if the same image was rejected and released before.
+    change({ status }, wanted, now) {
+      const conflict = whyNotPending(status, wanted, 'image');
+      return conflict ?? { annotation: true, value: `${wanted.tag}@${wanted.digest} ${now.toISOString()}` };
+    },
+  }),
   defineAction(kind, {
     name: 'rollback',
     summary: 'Roll back',

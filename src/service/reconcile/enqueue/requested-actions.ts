@@ -1,6 +1,6 @@
 import { isUsable, type ImagePolicy } from '../../../core/model/image-policy.ts';
 import { openRollback } from '../../../core/plan/rollback.ts';
-import { parseApproval, releaseTime } from '../../../core/model/policy-actions.ts';
+import { parseApproval, parseRejection, releaseTime } from '../../../core/model/policy-actions.ts';
 import { holdOf, isHoldingWait } from '../../../core/model/release-holds.ts';
 import { requestCause, type PolicyJob } from '../../queue/jobs.ts';
 
@@ -12,7 +12,7 @@ type ActionJob = Pick<PolicyJob, 'source' | 'cause' | 'hint' | 'actions'>;
  */
 export function actionJob({ actions, spec, status }: ImagePolicy): ActionJob | undefined {
   if (actions === undefined) return undefined;
-  const { approve, release, requestedAt } = actions;
+  const { approve, reject, release, requestedAt } = actions;
   // A suspended policy does nothing, and the answer to its request says so.
   const isActive = isUsable(spec) && !spec.suspended;
   // The cause includes the previous rollback, because a user may ask for the same one again after another.
@@ -20,6 +20,8 @@ export function actionJob({ actions, spec, status }: ImagePolicy): ActionJob | u
   if (rollbackTo !== undefined) return { source: 'Rollback', cause: `rollback:${rollbackTo}:${status.lastHandledRollback ?? ''}`, actions };
   if (requestedAt !== undefined && requestedAt !== status.lastHandledRequest)
     return { source: 'Request', cause: requestCause(requestedAt), actions };
+  const rejected = isActive && reject !== status.lastHandledRejection ? rejectionJob(reject, status) : undefined;
+  if (rejected !== undefined) return { ...rejected, actions };
   if (approve !== undefined && (isActive ? spec.mode === 'Approval' : isAnsweredUnusable(approve, { spec, status }))) {
     const job = approvalJob(approve, status);
     if (job !== undefined) return { ...job, actions };
@@ -28,6 +30,15 @@ export function actionJob({ actions, spec, status }: ImagePolicy): ActionJob | u
   const mayRelease = isActive && released !== undefined && mayEnd(status, released);
   // The cause includes the end of the present wait, because a user may set a time, remove it, and set it again.
   return mayRelease ? { source: 'Request', cause: `release:${release}:${status.waiting?.until ?? ''}`, actions } : undefined;
+}
+
+/** The job for a rejection that names what waits. The rejection of anything else counts when that is selected. */
+function rejectionJob(reject: string | undefined, { pendingApproval, waiting }: ImagePolicy['status']): ActionJob | undefined {
+  const { tag, digest } = parseRejection(reject) ?? {};
+  const isWaiting = [pendingApproval, waiting].some((image) => digest !== undefined && image?.tag === tag && image?.digest === digest);
+  return tag === undefined || digest === undefined || !isWaiting
+    ? undefined
+    : { source: 'Request', cause: `reject:${reject}`, hint: { tag, digest } };
 }
 
 /** Whether a policy that cannot be used still says that the image waits that was approved since. */
