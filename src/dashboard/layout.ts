@@ -31,8 +31,9 @@ export function writePage({ title, body, section, viewer, isLive = false, addres
         <a class="skip" href="#content">${texts.skip}</a>
         <header>
           <a class="product" href="/">${texts.product}${cluster !== undefined && html` <small>${cluster}</small>`}</a>
-          ${caller !== undefined && menu(texts, caller, section)} ${caller !== undefined && findForm(texts, address)}
+          ${caller !== undefined && findForm(texts, address)}
           <span class="live" id="live" role="status" data-on=${texts.live} data-off=${texts.notLive}></span>
+          ${caller !== undefined && menu(texts, caller, section)}
         </header>
         <main id="content" tabindex="-1">
           <h1>${title}</h1>

@@ -84,15 +84,14 @@ describe('the dashboard in a browser', { skip: why ?? false }, () => {
   for (const colorScheme of ['light', 'dark'] as const)
     for (const locale of ['en', 'zh-CN'])
       it(`keeps nobody from using a ${colorScheme} page in ${locale}`, async () => {
-        const context = await browser.open({
-          colorScheme,
-          locale,
-          viewport: { width: colorScheme === 'light' ? 1_280 : 360, height: 740 },
-        });
+        const context = await browser.open({ colorScheme, locale });
         const page = await context.newPage();
         for (const path of [...Object.values(shown), '/nowhere', '/policies/shop/nobody']) {
+          await page.setViewportSize({ width: 1_280, height: 740 });
           const answer = await page.goto(`${url}${path}`);
-          if (answer?.status() === 200) for (const one of await page.locator('details').all()) await one.locator('summary').click();
+          if (answer?.status() === 200) for (const one of await page.locator('details').all()) await one.locator('summary').first().click();
+          await isAccessible(page);
+          await page.setViewportSize({ width: 360, height: 740 });
           await isAccessible(page);
         }
         await context.close();
@@ -124,6 +123,27 @@ describe('the dashboard in a browser', { skip: why ?? false }, () => {
     await page.waitForURL('**/policies/shop/checkout/rollback');
     await context.close();
   });
+
+  for (const width of [390, 1_280])
+    it(`gives the focus in the order of what is seen on ${width} px, and keeps the header in view`, async () => {
+      const context = await browser.open({ viewport: { width, height: 740 } });
+      const page = await context.newPage();
+      await page.goto(`${url}/policies/shop/checkout`);
+      const places = (await page.evaluate(
+        `[...document.querySelectorAll('header a, header input')].map((one) => one.getBoundingClientRect()).map(({ left, top, bottom }) => [left, top, bottom])`,
+      )) as [number, number, number][];
+      for (const [index, [left, top, bottom]] of places.entries()) {
+        const before = places[index - 1];
+        if (before === undefined) continue;
+        assert.ok(
+          before[2] <= top || (before[0] < left && before[1] < bottom),
+          `${places.join(' ')}: ${index} comes before what is focused before it`,
+        );
+      }
+      await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+      assert.equal(await page.evaluate("document.querySelector('header').getBoundingClientRect().top"), 0);
+      await context.close();
+    });
 
   it('finds anything from any page with one key, and shows the keys with another', async () => {
     const context = await browser.open();
