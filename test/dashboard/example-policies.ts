@@ -28,11 +28,12 @@ interface Change {
   readonly to: string;
   readonly minutes: number;
   readonly result?: HistoryEntry['result'];
+  readonly namespace?: string;
 }
 
-function change({ name, from, to, minutes, result = 'RolledOut' }: Change): HistoryEntry {
+function change({ name, from, to, minutes, result = 'RolledOut', namespace = 'shop' }: Change): HistoryEntry {
   const image = `harbor.example.com/shop/${name}`;
-  const container = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'shop', name, container: name };
+  const container = { apiVersion: 'apps/v1', kind: 'Deployment', namespace, name, container: name };
   return { ...container, from: `${image}:${from}`, to: `${image}:${to}`, tag: to, trigger: 'Webhook', at: at(minutes), result };
 }
 
@@ -63,7 +64,7 @@ export const checkout = [
 const storefront = (namespace: string, tag: string, minutes: number) => {
   const latest = { tag, digest: digestOf(tag.includes('rc') ? '9' : 'f'), selectedAt: at(minutes) };
   const spec = { strategy: strategies.semver({ range: '>=0.0.1', prereleases: tag.includes('rc') }) };
-  const history = [change({ name: 'storefront', from: '7.0.0', to: tag, minutes: minutes - 1 })];
+  const history = [change({ name: 'storefront', from: '7.0.0', to: tag, minutes: minutes - 1, namespace })];
   return policy('storefront', { conditions: [ready(tag, minutes - 2)], running: tag, latest, history }, spec, namespace);
 };
 
@@ -115,7 +116,15 @@ export const policies: readonly ImagePolicy[] = [
     latest: { tag: '5.1.0', digest: digestOf('c'), selectedAt: at(106) },
     history: [
       { ...change({ name: 'payments', from: '5.1.0', to: '5.0.4', minutes: 95 }), trigger: 'Rollback' },
-      change({ name: 'payments', from: '5.0.4', to: '5.1.0', minutes: 106, result: 'RolledBack' }),
+      {
+        ...change({ name: 'payments', from: '5.0.4', to: '5.1.0', minutes: 106, result: 'RolledBack' }),
+        failure: {
+          against: 'image',
+          reason: 'CrashLoop',
+          message:
+            'Deployment shop/payments: pod payments-7c9d5b6f4-x2lqp, container payments: CrashLoopBackOff (3 restarts, last ended with Error (exit code 1))',
+        },
+      },
     ],
   }),
   policy('search', {
@@ -147,7 +156,7 @@ export const policies: readonly ImagePolicy[] = [
       running: '5.1.0',
       rollouts: { progressing: 0, done: 0, failed: 2, rolledBack: 0 },
       latest: { tag: '5.1.0', digest: digestOf('c'), selectedAt: at(106) },
-      history: [change({ name: 'payments', from: '5.0.4', to: '5.1.0', minutes: 105, result: 'Failed' })],
+      history: [change({ name: 'payments', from: '5.0.4', to: '5.1.0', minutes: 105, result: 'Failed', namespace: 'shop-eu' })],
     },
     {},
     'shop-eu',

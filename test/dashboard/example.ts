@@ -4,6 +4,7 @@ import type { Activity } from '../../src/core/model/activity.ts';
 import { readFrom } from '../activity/sample-activity.ts';
 import { createBaseRoutes } from '../../src/bases/api/routes.ts';
 import { sampleView } from '../bases/api/sample-bases.ts';
+import type { PodReport } from '../../src/service/api/pod-view.ts';
 import type { Finding } from '../../src/service/doctor/finding.ts';
 import type { EventRecord } from '../../src/service/queue/event-record.ts';
 import type { PolicyResult } from '../../src/service/queue/event-log.ts';
@@ -57,6 +58,23 @@ const records: readonly EventRecord[] = [
   }),
   pushed('stock', '0.9.4', 40, { kind: 'waiting', reason: 'Window', message: 'waits for the window that opens at 20:00', stage: 'guard' }),
 ];
+
+/** The pods of the rollout in shop-eu that fails. */
+const crashing: readonly PodReport[] = ['kq8zj', 'm4t7w'].map((id) => ({
+  name: `payments-7c9d5b6f4-${id}`,
+  startedAt: at(105),
+  containers: [
+    {
+      name: 'payments',
+      ready: false,
+      restarts: 9,
+      reason: 'CrashLoopBackOff',
+      message: 'back-off 5m0s restarting failed container',
+      exitCode: 1,
+      log: ['payments 5.1.0 starts', 'reads /etc/payments/config.yaml', 'panic: the setting "currency" is missing'],
+    },
+  ],
+}));
 
 const findings: readonly Finding[] = [
   {
@@ -124,7 +142,13 @@ export function exampleOptions() {
     });
   const minutes = (count: number) => eventTime - count * 60_000;
   return {
-    policies: { all: () => policies, find, read, cluster: { ...samplePorts([]).cluster, ...viewOf(...workloads) } },
+    policies: {
+      all: () => policies,
+      find,
+      read,
+      cluster: { ...samplePorts([]).cluster, ...viewOf(...workloads) },
+      readPods: () => Promise.resolve(crashing),
+    },
     records,
     installation: {
       receivers: () =>

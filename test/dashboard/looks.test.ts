@@ -24,6 +24,7 @@ const shown = {
   policies: '/policies',
   policy: '/policies/shop/checkout',
   failed: '/policies/shop/payments',
+  crashing: '/policies/shop-eu/payments',
   waiting: '/policies/shop/cart',
   rollback: '/policies/shop/checkout/rollback',
   images: '/images',

@@ -55,3 +55,24 @@ test('the confirmation of a rollback and of an approval names what runs, what wi
   const approval = textOf((await get('/policies/shop/cart/approve')).text);
   assert.match(approval, /Runs now 1\.8\.2 Will run 1\.9\.0/);
 });
+
+test('the pods of a rollout that fails are shown with their reasons and the end of their logs, and no markup of theirs', async (t) => {
+  const { policies, ...options } = exampleOptions();
+  const log = ['panic: <script>alert(1)</script>'];
+  const container = { name: 'web', ready: false, restarts: 3, reason: 'CrashLoopBackOff', exitCode: 1, log };
+  const readPods = () => Promise.resolve([{ name: 'payments-1', startedAt: '2026-03-01T11:00:00Z', containers: [container] }]);
+  const { get } = openDashboard(t, { ...options, policies: { ...policies, readPods } });
+  const { text } = await get('/policies/shop-eu/payments');
+  assert.match(text, /payments-1<\/code>[^]*CrashLoopBackOff<\/b>\s*<small>3 restarts, exit code 1/);
+  assert.match(text, /panic: &lt;script>alert\(1\)/);
+  assert.doesNotMatch((await get('/policies/shop/checkout')).text, /id="pods"/);
+});
+
+test('what the pods of a rolled back image showed stays in the history', async (t) => {
+  const { get } = openDashboard(t, exampleOptions());
+  const { text } = await get('/policies/shop/payments');
+  assert.match(
+    sectionOf(text, 'History'),
+    /The image failed: CrashLoop: Deployment shop\/payments: pod payments-\S+, container payments: CrashLoopBackOff/,
+  );
+});

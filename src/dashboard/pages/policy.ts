@@ -2,6 +2,7 @@ import { stringify } from 'yaml';
 import { getCauses, type ShownCause } from '../../service/api/routes/causes.ts';
 import { getEvents } from '../../service/api/routes/events.ts';
 import { type BaseLink, baseReads } from '../../service/api/base-view.ts';
+import { getPods } from '../../service/api/routes/pods.ts';
 import { explainPolicy, getPolicy, getResource } from '../../service/api/routes/policies.ts';
 import { actionPath, actionsFor, type PolicyDetail } from '../action-list.ts';
 import { html, type Html } from '../html.ts';
@@ -12,6 +13,7 @@ import { explanation } from '../parts/explanation.ts';
 import { ago, stateBadge, tagOf, time } from '../parts/inline.ts';
 import { imagePath } from '../parts/place-query.ts';
 import { ifPermitted, partOf, problem } from '../parts/problem.ts';
+import { showPods } from '../parts/pods.ts';
 import { type PushEvent, showPushWay } from '../parts/push-way.ts';
 import { runAndWant } from '../parts/run-and-want.ts';
 import { conditionTable, factList, table } from '../parts/tables.ts';
@@ -44,13 +46,14 @@ export const policy: Page = {
       partOf(api.read(getResource, params), (object) => showYaml(object, params)),
       hasBases ? partOf(api.read(baseReads.chain, params), ({ bases }) => showChain(bases, texts)) : undefined,
     ]);
+    const pods = isUnfinished(found) ? await partOf(api.read(getPods, params), ({ workloads }) => showPods(workloads, texts)) : undefined;
     const body = html`
       ${showResult(query, texts)} ${showVerdict(found, causes, caller, texts)} ${showActions(found, caller, texts)}
       <section>
         <h2>${texts.now}</h2>
         ${runAndWant(found, now, texts)} ${showNow(found, texts)}
       </section>
-      ${showLastPush(pushes?.events ?? [], found, texts)}
+      ${pods} ${showLastPush(pushes?.events ?? [], found, texts)}
       <section>
         <h2>${texts.history}</h2>
         ${timeline(found.status.history ?? [], pushes?.events ?? [], found, texts)}
@@ -97,6 +100,11 @@ function showVerdict(found: PolicyDetail, causes: readonly ShownCause[], caller:
       <p class="step">${showStep(cause, caller, texts)}${' · '}<a href=${causePath(cause)}>${texts.sameCause}</a></p>
     </div>
   `;
+}
+
+/** Whether a rollout has not come to its end, so that its pods say why. */
+function isUnfinished({ rollouts }: Pick<PolicyDetail, 'rollouts'>): boolean {
+  return rollouts !== undefined && rollouts.failed + rollouts.progressing > 0;
 }
 
 /** The way of the last push that is known, as far as the caller may see it. */

@@ -2,6 +2,7 @@
 import type { IdentifiedActivity } from '../../core/model/activity.ts';
 import type { ImagePolicy } from '../../core/model/image-policy.ts';
 import type { RegistryAliases } from '../../core/model/image-reference.ts';
+import type { WorkloadRef } from '../../core/model/workload.ts';
 import type { Announcements } from '../queue/unannounced-finds.ts';
 import type { ListedReceiver } from '../queue/receiver-list.ts';
 import type { Considered } from '../explain/plan-now.ts';
@@ -11,6 +12,7 @@ import type { Cause } from '../causes/cause.ts';
 import type { RecentReport } from '../causes/recent-report.ts';
 import type { Access, Credentials } from './access.ts';
 import type { Doctor } from './doctor-api.ts';
+import type { PodReport } from './pod-view.ts';
 import type { EventPorts } from './events.ts';
 import type { SelectedNamespaces } from './namespaces-api.ts';
 import type { PolicyFeed, Streams } from './stream.ts';
@@ -61,6 +63,8 @@ export interface PolicyPorts {
   readonly feed: PolicyFeed;
   /** Why actions are not offered; undefined if they are. */
   readonly noActions: string | undefined;
+  /** Reads the pods of the newest revision of a workload, with the caller's own rights. Throws AccessError. */
+  readonly readPods: (caller: Credentials, workload: WorkloadRef) => Promise<readonly PodReport[]>;
   /** Changes the object with the caller's own rights; throws ActionRefused with the API server's answer. */
   readonly patch: (caller: Credentials, object: PatchedObject, body: object) => Promise<void>;
 }

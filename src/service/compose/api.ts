@@ -20,6 +20,7 @@ import { readReceivers } from '../queue/receiver-list.ts';
 import { readAnnouncements } from '../queue/unannounced-finds.ts';
 import { readVersion } from '../config/version.ts';
 import type { Foundation } from './foundation.ts';
+import { createReadPods } from './read-pods.ts';
 import type { RedisAccess } from './redis.ts';
 import { refusalOf } from '../queue/redis-state.ts';
 
@@ -28,7 +29,7 @@ interface ApiMeans {
   /** What wings add to the API. */
   readonly added: AddedRoutes;
   readonly access: KubeAccessSource | undefined;
-  readonly policies: Omit<PolicyPorts, 'noActions' | 'patch' | 'read'> | undefined;
+  readonly policies: Omit<PolicyPorts, 'noActions' | 'patch' | 'read' | 'readPods'> | undefined;
   readonly doctor: Doctor | undefined;
   readonly namespaces: SelectedNamespaces | undefined;
 }
@@ -52,7 +53,8 @@ export function composeApi(
   const noActions = whyNoActions(config.operations);
   // The reviews have connections of their own, so that callers of the API use up none of the worker's.
   const reviews = access && createKubeClient(access);
-  const users = noActions === undefined && access ? createKubeClient(access, { kind: 'users' }) : undefined;
+  const users = access && createKubeClient(access, { kind: 'users' });
+  const patch = patchWith(noActions === undefined ? users : undefined);
   return {
     options: {
       auth: authOf(settings, reviews),
@@ -64,7 +66,15 @@ export function composeApi(
         deliveries: () => readDeliveryTimes(redis.connection, prefix, Date.now()),
         announcements: (registries) => readAnnouncements(redis.connection, prefix, registries),
       },
-      policies: policies && reviews && { ...policies, noActions, patch: patchWith(users), read: readWith(reviews) },
+      policies: policies &&
+        reviews &&
+        users && {
+          ...policies,
+          noActions,
+          patch,
+          read: readWith(reviews),
+          readPods: createReadPods({ users, own: reviews }, () => performance.now()),
+        },
       doctor,
       namespaces,
       added,

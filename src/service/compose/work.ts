@@ -39,7 +39,7 @@ export type WorkPart = Part & {
   readonly causes: readonly FindCauses[];
   /** Notes what people asked for. */
   readonly noteActivity: NoteActivity;
-  readonly policies: Omit<PolicyPorts, 'noActions' | 'patch' | 'read'>;
+  readonly policies: Omit<PolicyPorts, 'noActions' | 'patch' | 'read' | 'readPods'>;
 };
 
 /** Builds the role `work`. */

@@ -19,6 +19,8 @@ export interface KubeRequest {
   readonly contentType?: string;
   /** The media type of the response: application/json unless given. */
   readonly accept?: string | undefined;
+  /** Whether the response is a text, and not JSON. */
+  readonly isText?: boolean;
   /** The Authorization header, for a client of `kind: 'users'`, which has no credentials of its own. */
   readonly authorization?: string;
   readonly signal?: AbortSignal | undefined;
@@ -129,6 +131,7 @@ export function createKubeClient(accessSource: KubeAccessSource, options: KubeCl
       request.onDate?.([answer.headers['date']].flat()[0] ?? '');
       await throwIfRefused(request, answer);
       const text = await answer.body.text();
+      if (request.isText) return text as T;
       return (text === '' ? undefined : JSON.parse(text)) as T;
     } catch (error) {
       throw nameRequest(request, error);

@@ -5,6 +5,7 @@ import { getCauses } from './causes.ts';
 import { getEvent, getEvents, postReplay } from './events.ts';
 import { getImages, getRepositories, getVersions } from './images.ts';
 import { getCaller, getDoctor, getNamespace, getOverview, getReceivers, getRegistries } from './installation.ts';
+import { getPods } from './pods.ts';
 import { explainPolicy, getPolicies, getPolicy, getResource, streamPolicies } from './policies.ts';
 
 export const routes: readonly Route[] = [
@@ -12,6 +13,7 @@ export const routes: readonly Route[] = [
   getPolicy,
   getResource,
   explainPolicy,
+  getPods,
   streamPolicies,
   getImages,
   getRepositories,
