@@ -27,6 +27,7 @@ export const logActions = {
   'subscription confirmed': '',
   'subscription not confirmed: ask SNS to send the confirmation again':
     'Allow connections from the receivers to SNS. Then request the confirmation again in the AWS console.',
+  'notification target tested': '',
   'event replayed': '',
   'action requested': '',
 

@@ -16,6 +16,7 @@ import { ApiFailure } from './api-client.ts';
 import { addBaseActionRoutes } from './base-action-routes.ts';
 import { addAssets } from './assets.ts';
 import { addListFiles } from './list-files.ts';
+import { addNotificationRoutes } from './notification-routes.ts';
 import { addReplayRoutes } from './replay-routes.ts';
 import type { OidcClient } from './oidc.ts';
 import { pages } from './pages/index.ts';
@@ -107,6 +108,7 @@ export async function addDashboard(app: FastifyInstance, options: DashboardOptio
   addListFiles(app, options);
   addActionRoutes(app, options);
   addReplayRoutes(app, options);
+  addNotificationRoutes(app, options);
   addBaseActionRoutes(app, options);
   if (identification.kind === 'session') {
     const triesPerMinute = Math.min(60, requestsPerMinute);

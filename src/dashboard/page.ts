@@ -76,6 +76,11 @@ export function hasActivity({ features = [] }: Pick<Caller, 'features'>): boolea
   return features.includes('activity');
 }
 
+/** Whether the API has the targets of notifications, which are an optional part of it. */
+export function hasNotifications({ features = [] }: Pick<Caller, 'features'>): boolean {
+  return features.includes('notify');
+}
+
 /** Whether the API has what a section shows: bases are an optional part of it. */
 export function hasSection({ features = [] }: Pick<Caller, 'features'>, section: Section): boolean {
   return section !== 'bases' || features.includes(section);

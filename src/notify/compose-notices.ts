@@ -1,4 +1,5 @@
 /** The part of the role `work` that sends notifications. */
+import { randomUUID } from 'node:crypto';
 import { baseKey } from '../core/model/base-policy.ts';
 import { within } from '../core/async/deadline.ts';
 import { describeError } from '../core/model/errors.ts';
@@ -7,12 +8,15 @@ import { linkLifeMs, signApproval } from '../core/model/approval-link.ts';
 import type { NoticeSink } from '../core/model/notice-sink.ts';
 import { formatSubject } from '../core/model/notice.ts';
 import { policyNotices } from '../core/status/policy-notices.ts';
+import { deliver } from './deliver.ts';
 import { createNoticeProcessor, isWanted, type NoticePorts } from './process-notice.ts';
+import { createTargetRoutes } from './routes.ts';
 import { sendMail } from './send-mail.ts';
-import { exchange } from './send-notice.ts';
+import { describeResult, exchange, type SendResult } from './send-notice.ts';
 import type { JoinedWing, WorkMeans } from '../service/compose/work-wing.ts';
 import type { KubeClient } from '../service/kube/client.ts';
 import { createHeldNotices } from '../service/queue/held-notices.ts';
+import { createNoticeResults } from '../service/queue/notice-results.ts';
 import { createNoticeThreads } from '../service/queue/notice-threads.ts';
 import type { NoticeJob, SummaryJob } from '../service/queue/jobs.ts';
 import type { WorkQueues } from '../service/queue/producer.ts';
@@ -86,11 +90,17 @@ export function composeNotices(foundation: Foundation, client: KubeClient, means
   // The labels are bounded, because teams choose the names of their targets and could create any number of them.
   const labelOf = createBoundedLabel(maxTargetLabels);
   const store = createNoticeStore(foundation, queues, namespaced, { labelOf, rewriteNotice });
+  const results = createNoticeResults(means.failFastRedis, queue.prefix);
+  const onResult = (name: string, result: SendResult) => {
+    namespaced.onResult(name, result);
+    // A result that Redis does not accept is dropped: the next one says the same.
+    void results.record(name, Date.now(), result.kind === 'sent' ? undefined : describeResult(result)).catch(() => undefined);
+  };
   const ports: NoticePorts = {
     findTarget: (name) =>
       name.includes('/') ? namespaced.find(name) : settings.notificationTargets.find((target) => target.name === name),
     mayAppear: (name) => name.includes('/') && !namespaced.isComplete(),
-    onResult: namespaced.onResult,
+    onResult,
     async recordGivenUp(notices) {
       const records = notices.map(({ eventId, subject, ...notice }) => {
         const { namespace = '', name } = subject;
@@ -117,6 +127,16 @@ export function composeNotices(foundation: Foundation, client: KubeClient, means
     logger,
     now: Date.now,
   };
+  const known = { configured: settings.notificationTargets, namespaced: namespaced.all, readResults: results.read };
+  /** Sends a test message, once. */
+  const test = async (name: string): Promise<SendResult | undefined> => {
+    const target = ports.findTarget(name);
+    if (target === undefined) return undefined;
+    const content = { type: 'test', target: name, at: new Date().toISOString() } as const;
+    const result = await deliver(target, content, { ...ports, id: randomUUID(), signal: new AbortController().signal });
+    onResult(name, result);
+    return result;
+  };
   const worker = createWorker<NoticeJob | SummaryJob>({
     access: queue,
     now: Date.now,
@@ -131,7 +151,8 @@ export function composeNotices(foundation: Foundation, client: KubeClient, means
     notices: store,
     work: () => ({
       workers: [worker],
-      causes: createTargetCauses(namespaced.all),
+      routes: createTargetRoutes({ ...known, test, now: Date.now }),
+      causes: createTargetCauses(known),
       watch: namespaced.start,
       settled: namespaced.settled,
       start() {

@@ -1,20 +1,40 @@
 /** The causes that NotificationTargets report: messages that do not arrive. */
+import type { Access } from '../service/api/access.ts';
 import type { FindCauses } from '../service/api/ports.ts';
 import type { Cause } from '../service/causes/cause.ts';
+import { listTargets, type KnownTargets } from './list-targets.ts';
 import { notificationTarget } from './resource/kind.ts';
 import type { NotificationTarget } from '../core/model/notification-target.ts';
 
-/** Creates the finder of the causes, of the namespaces whose targets the caller may list. */
-export function createTargetCauses(targets: () => Iterable<NotificationTarget>): FindCauses {
+/** Creates the finder of the causes, of the targets that the caller may see. Those of the configuration concern all namespaces. */
+export function createTargetCauses(known: KnownTargets): FindCauses {
   return async (access, wanted) => {
-    const found = [...targets()]
+    const found = [...known.namespaced()]
       .filter(({ namespace }) => wanted === undefined || namespace === wanted)
       .flatMap((one) => causeOf(one) ?? []);
-    const causes: Cause[] = [];
+    const causes: Cause[] = wanted === undefined ? await causesOfConfigured(known, access) : [];
     for (const { namespace, ...cause } of found)
       if (await access.may({ verb: 'list', resource: notificationTarget.plural, namespace })) causes.push(cause);
     return causes;
   };
+}
+
+async function causesOfConfigured(known: KnownTargets, access: Access): Promise<Cause[]> {
+  const listed = await listTargets({ ...known, namespaced: () => [] }, access);
+  return listed
+    .filter(({ ready }) => !ready)
+    .map(({ name, reason, message, lastFailedAt }) => ({
+      id: `notification/${reason}/${name}`,
+      kind: 'notification',
+      urgency: 'Warning',
+      subject: name,
+      reason,
+      message,
+      since: lastFailedAt,
+      policies: [],
+      step: 'seeTarget',
+      command: `image-watcher notify test ${name}`,
+    }));
 }
 
 function causeOf({ namespace, name, status }: NotificationTarget): (Cause & { readonly namespace: string }) | undefined {

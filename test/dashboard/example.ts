@@ -4,6 +4,7 @@ import type { Activity } from '../../src/core/model/activity.ts';
 import { readFrom } from '../activity/sample-activity.ts';
 import { createBaseRoutes } from '../../src/bases/api/routes.ts';
 import { sampleView } from '../bases/api/sample-bases.ts';
+import { createTargetRoutes, type TargetRoutesMeans } from '../../src/notify/routes.ts';
 import type { PodReport } from '../../src/service/api/pod-view.ts';
 import type { Finding } from '../../src/service/doctor/finding.ts';
 import type { EventRecord } from '../../src/service/queue/event-record.ts';
@@ -85,6 +86,11 @@ const findings: readonly Finding[] = [
     action: 'compare the secret at the registry with receivers[].secrets',
   },
   { line: 'redis/answers', level: 'ok', message: 'Redis answers' },
+  {
+    line: 'certificates/conversion-end',
+    level: 'ok',
+    message: 'the certificate of the conversion webhook is valid for 71 days (May 11 12:00:00 2026 GMT)',
+  },
 ];
 
 /** What happened, and what people asked for. */
@@ -130,6 +136,26 @@ export const activities: readonly Activity[] = [
   },
 ];
 
+/** Two targets of notifications, one of which does not accept messages. */
+export const notifications: TargetRoutesMeans = {
+  configured: [
+    { name: 'operations', kind: 'slack', events: [], namespaces: [], insecure: false, url: () => '', secret: () => '' },
+    { name: 'on-call', kind: 'pagerduty', events: [], namespaces: [], insecure: false, url: () => '', secret: () => '' },
+  ],
+  namespaced: () => [],
+  readResults: () =>
+    Promise.resolve([
+      { acceptedAt: eventTime - 240_000 },
+      {
+        acceptedAt: eventTime - 9_000_000,
+        failedAt: eventTime - 3_000_000,
+        why: 'POST to https://events.pagerduty.com was answered 400: invalid routing key',
+      },
+    ]),
+  test: () => Promise.resolve({ kind: 'sent', message: 'POST to https://hooks.slack.com was answered 200' }),
+  now: () => eventTime,
+};
+
 /** The installation, for a dashboard. */
 export function exampleOptions() {
   const find = (namespace: string, name: string) => policies.find((one) => one.namespace === namespace && one.name === name);
@@ -151,6 +177,15 @@ export function exampleOptions() {
     },
     records,
     installation: {
+      running: () =>
+        Promise.resolve({
+          kubernetes: 'v1.34.2',
+          redis: '7.0.15',
+          processes: [
+            { name: 'image-watcher-receive-6d8f9-2xk', version: '1.0.0', roles: ['receive'], startedAt: at(2_000) },
+            { name: 'image-watcher-work-7f5bc-8jq', version: '1.0.0', roles: ['work'], startedAt: at(1_990) },
+          ],
+        }),
       receivers: () =>
         Promise.resolve([
           { name: 'harbor', provider: 'harbor' },
@@ -176,8 +211,8 @@ export function exampleOptions() {
       makeReport: () => Promise.resolve({ version: '1.0.0', checkedAt: at(0), findings, conversion: { why: 'off' } }),
     },
     added: {
-      features: ['activity', 'bases'],
-      routes: [...createActivityRoutes(readFrom(activities)), ...createBaseRoutes(sampleView())],
+      features: ['activity', 'bases', 'notify'],
+      routes: [...createActivityRoutes(readFrom(activities)), ...createBaseRoutes(sampleView()), ...createTargetRoutes(notifications)],
     },
     more: { settings: { webhookUrl: 'https://hooks.example.com', teamLabel: 'team' } },
   };

@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eventTime, ignoredOf, recordOf } from '../service/api/fake-events.ts';
+import { exampleOptions } from './example.ts';
 import { openDashboard } from './start-dashboard.ts';
 
 const installation = {
+  running: () => Promise.resolve({ processes: [] }),
   receivers: () =>
     Promise.resolve([
       { name: 'prod', provider: 'harbor' },
@@ -63,4 +65,38 @@ test('each receiver has its URL to copy, its last push, and the page of its prov
 test('the texts are those of the reader', async (t) => {
   const { ci = '' } = await cards(t, { 'accept-language': 'zh-CN' });
   assert.match(ci, /密钥不一致/);
+});
+
+/** The section of a page with this id, as text. */
+const sectionOf = (html: string, id: string) =>
+  (new RegExp(`<section id="${id}">.*?</section>`, 's').exec(html)?.[0] ?? '').replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
+
+test('the page has what the doctor found, the certificates, and what runs in which version', async (t) => {
+  const { get } = openDashboard(t, exampleOptions());
+  const { text } = await get('/setup');
+  assert.match(
+    sectionOf(text, 'doctor'),
+    /1 finding needs somebody\..* look at it ci \(generic\).*→ compare the secret.*Certificates .*valid for 71 days/,
+  );
+  assert.match(
+    sectionOf(text, 'running'),
+    /image-watcher 1\.0\.0 API server v1\.34\.2 Redis 7\.0\.15 .* image-watcher-work-\S+ work 1\.0\.0/,
+  );
+});
+
+test('a registry that does not answer says so, and not that it has announced no push', async (t) => {
+  const { text } = await openDashboard(t, exampleOptions()).get('/setup');
+  const row = /mirror\.example\.com<\/th>.*?<\/tr>/s.exec(text)?.[0] ?? '';
+  assert.match(row, /href="\/cause\?id=registry[^"]*">mirror\.example\.com does not answer/);
+  assert.doesNotMatch(row, /No push yet/);
+});
+
+test('each target of notifications has its last success, its last failure with the cause, and a test', async (t) => {
+  const { get, submit } = openDashboard(t, exampleOptions());
+  const targets = sectionOf((await get('/setup')).text, 'notifications');
+  assert.match(targets, /operations slack Accepts messages 2026-03-01 11:56 UTC –/);
+  assert.match(targets, /on-call pagerduty Fails 2026-03-01 09:30 UTC 2026-03-01 11:10 UTC POST to .* invalid routing key/);
+  assert.match((await submit('/notifications/test', { target: 'operations' })).text, /operations has accepted the test message/);
+  assert.match((await submit('/notifications/test', { target: 'operations' })).text, /role="alert">operations was just tested/);
+  assert.equal((await submit('/notifications/test', { target: 'operations' }, { 'sec-fetch-site': 'cross-site' })).status, 403);
 });

@@ -154,7 +154,7 @@ describe('bases in the API', () => {
   });
 
   it('answers what its document describes', async () => {
-    assert.deepEqual((await ask('viewer', '/caller')).body.features, ['activity', 'bases']);
+    assert.deepEqual((await ask('viewer', '/caller')).body.features?.toSorted(), ['activity', 'bases', 'notify']);
     await world.createPolicy(
       'app',
       image(behind(2).path),

@@ -26,7 +26,9 @@ export const now: Page = {
     // Each part is shown, or says why it cannot be read: without Redis, only the figures are missing.
     const [activity, ...parts] = await Promise.all([
       partOf(api.read(getOverview), (overview) => figures(overview, texts)),
-      partOf(api.read(getPolicies, { state: 'ApprovalRequired', limit: shown, sort: 'changed' }), (list) => showWaiting(list, texts)),
+      partOf(api.read(getPolicies, { state: 'ApprovalRequired', limit: shown, sort: 'changed' }), (list) =>
+        showWaiting(list, caller, texts),
+      ),
       partOf(api.read(getPolicies, { state: 'Progressing', limit: shown, sort: 'changed' }), (list) => showRolling(list, texts)),
       partOf(readChanged(api), (changed) => showChanged(changed, texts)),
     ]);
@@ -98,7 +100,7 @@ function shortList(title: string, policies: readonly PolicySummary[], row: (poli
   `;
 }
 
-function showWaiting({ policies, counts }: List, texts: Texts): Html {
+function showWaiting({ policies, counts }: List, { noActions }: Caller, texts: Texts): Html {
   const count = counts.ApprovalRequired ?? 0;
   return shortList(
     texts.waitsForApproval,
@@ -107,7 +109,10 @@ function showWaiting({ policies, counts }: List, texts: Texts): Html {
       html`${policyLink(policy)} <code>${policy.running ?? '–'}</code> → ${tagOf(policy.pendingApproval)}${' '}<small
           >${ago(policy.since)}</small
         >`,
-    html`<p><a class="button" href="/approvals">${texts.approvals}: ${count}</a></p>`,
+    html`<p>
+      <a class="button" href="/approvals">${texts.approvals}: ${count}</a>${' '}
+      ${noActions === undefined && count > 1 && html`<a class="button" href="/approvals?choose=*">${texts.approveAll(count)}</a>`}
+    </p>`,
   );
 }
 

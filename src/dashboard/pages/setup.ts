@@ -1,11 +1,16 @@
+import { getCauses } from '../../service/api/routes/causes.ts';
 import { getEvents } from '../../service/api/routes/events.ts';
-import { getReceivers, getRegistries } from '../../service/api/routes/installation.ts';
+import { notificationRoutes } from '../../service/api/notification-view.ts';
+import { getDoctor, getInstallation, getReceivers, getRegistries } from '../../service/api/routes/installation.ts';
 import { documentation } from '../../core/model/reasons.ts';
 import { html } from '../html.ts';
-import type { Page } from '../page.ts';
+import { hasNotifications, type Page } from '../page.ts';
+import { showReport } from '../parts/findings.ts';
 import { showRegistries } from '../parts/health.ts';
-import { partOf } from '../parts/problem.ts';
+import { showNotificationTargets } from '../parts/notification-targets.ts';
+import { ifPermitted, partOf } from '../parts/problem.ts';
 import { showReceiver } from '../parts/receivers.ts';
+import { showRunning } from '../parts/running.ts';
 
 const maxAsked = 10;
 
@@ -33,9 +38,18 @@ export const setup: Page = {
         }),
       ),
     );
-    const registries = await partOf(api.read(getRegistries), (answer) => showRegistries(answer.registries, texts));
+    const [report, registries, targets, running] = await Promise.all([
+      partOf(api.read(getDoctor, { recent: 'true' }), (answer) => showReport(answer, texts)),
+      partOf(Promise.all([api.read(getRegistries), ifPermitted(api.read(getCauses))]), ([answer, found]) =>
+        showRegistries(answer.registries, found?.causes ?? [], texts),
+      ),
+      hasNotifications(caller)
+        ? partOf(api.read(notificationRoutes.list), (answer) => showNotificationTargets(answer.targets, caller, texts))
+        : undefined,
+      partOf(api.read(getInstallation), (answer) => showRunning(answer, texts)),
+    ]);
     const body = html`
-      ${registries}
+      ${report} ${registries}
       <section>
         <h2>${texts.receivers}</h2>
         <p>${texts.setupIntro} <a href=${`${documentation}/receivers.md`} rel="noreferrer">${texts.moreSetup}</a></p>
@@ -46,6 +60,7 @@ export const setup: Page = {
           return showReceiver(receiver, { push: last.get(name), ignored: ignored.get(name) }, webhookUrl, texts);
         })}
       </section>
+      ${targets} ${running}
     `;
     return { title: texts.setup, body };
   },

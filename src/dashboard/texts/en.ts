@@ -4,7 +4,7 @@ import { causesEn } from './causes-en.ts';
 import { activityEn } from './activity-en.ts';
 import { findEn } from './find-en.ts';
 import { imagesEn } from './images-en.ts';
-import { setupEn } from './setup-en.ts';
+import { doctorEn, notifyingEn, runningEn, setupEn } from './setup-en.ts';
 import { policyEn } from './policy-en.ts';
 import type { Translated } from './translated.ts';
 
@@ -39,6 +39,7 @@ export const en = {
 
   // The page "Now"
   waitsForApproval: 'Waits for approval',
+  approveAll: (count: number) => `Approve all ${count}`,
   rollingOut: 'Rolling out',
   rolloutsOf: (done: number, total: number) => `${done} of ${total} workloads`,
   all: (count: number) => `All ${count}`,
@@ -104,6 +105,9 @@ export const en = {
   find: findEn,
   happened: activityEn,
   receiving: setupEn,
+  doctor: doctorEn,
+  notifying: notifyingEn,
+  ofRunning: runningEn,
 
   // The pages "Bases" and of one base
   bases: 'Bases',

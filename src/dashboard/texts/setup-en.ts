@@ -1,3 +1,5 @@
+import type { TargetReason } from '../../core/model/notification-target.ts';
+
 /** The texts of the page "Setup and health". */
 export const setupEn = {
   copy: 'Copy',
@@ -24,4 +26,53 @@ export const setupEn = {
   },
   lastIgnored: 'Last ignored',
   lastRefused: 'Last refused',
+};
+
+/** The texts about the doctor. */
+export const doctorEn = {
+  title: 'The doctor',
+  allWell: 'Nothing needs somebody.',
+  needs: (count: number) => (count === 1 ? '1 finding needs somebody.' : `${count} findings need somebody.`),
+  checked: 'checked',
+  certificates: 'Certificates',
+  others: (count: number) => `${count} more: in order, or not checked`,
+  levels: { ok: 'in order', failed: 'act', warning: 'look at it', skipped: 'not checked' },
+};
+
+/** The texts about the targets of notifications. */
+export const notifyingEn = {
+  title: 'Notification targets',
+  none: 'There are no targets of notifications.',
+  target: 'Target',
+  kind: 'Type',
+  state: 'State',
+  lastAccepted: 'Last accepted',
+  lastFailed: 'Last failed',
+  test: 'Send a test',
+  testOf: (target: string) => `Send a test to ${target}`,
+  byCommand: 'Where the configuration is, a command sends a test:',
+  accepted: (target: string) => `${target} has accepted the test message.`,
+  notAccepted: (target: string) => `${target} has not accepted the test message:`,
+  reasons: {
+    Configured: 'No message yet',
+    Delivered: 'Accepts messages',
+    Suspended: 'Suspended',
+    InvalidTarget: 'Not understood',
+    SecretNotUsable: 'No usable Secret',
+    HostNotAllowed: 'Host not allowed',
+    TooManyTargets: 'One too many',
+    NotAccepted: 'Fails',
+  } satisfies Record<TargetReason, string>,
+};
+
+/** The texts about what runs. */
+export const runningEn = {
+  title: 'What runs',
+  kubernetes: 'API server',
+  process: 'Process',
+  roles: 'Roles',
+  version: 'Version',
+  started: 'Started',
+  otherVersion: 'another version',
+  withoutRedis: 'Processes with the roles convert and web alone do not use Redis, and are not listed.',
 };

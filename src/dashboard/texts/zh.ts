@@ -2,7 +2,7 @@ import { causesZh } from './causes-zh.ts';
 import { activityZh } from './activity-zh.ts';
 import { findZh } from './find-zh.ts';
 import { imagesZh } from './images-zh.ts';
-import { setupZh } from './setup-zh.ts';
+import { doctorZh, notifyingZh, runningZh, setupZh } from './setup-zh.ts';
 import { policyZh } from './policy-zh.ts';
 import type { Texts } from './en.ts';
 
@@ -35,6 +35,7 @@ export const zh: Texts = {
   Unknown: '未知',
 
   waitsForApproval: '等待审批',
+  approveAll: (count) => `批准全部 ${count} 项`,
   rollingOut: '正在发布',
   rolloutsOf: (done, total) => `${total} 个工作负载中的 ${done} 个`,
   all: (count) => `全部 ${count} 个`,
@@ -93,6 +94,9 @@ export const zh: Texts = {
   find: findZh,
   happened: activityZh,
   receiving: setupZh,
+  doctor: doctorZh,
+  notifying: notifyingZh,
+  ofRunning: runningZh,
 
   bases: '基础镜像',
   base: '基础镜像',

@@ -2,6 +2,7 @@
 import { createTtlCache } from '../../core/async/bounded-map.ts';
 import type { ServiceReport } from '../doctor/finding.ts';
 import { type Access, AccessError } from './access.ts';
+import type { ApiPorts } from './ports.ts';
 
 /** Makes a report; never rejects. */
 export type MakeReport = () => Promise<ServiceReport>;
@@ -40,4 +41,15 @@ export async function answerDoctor(doctor: Doctor | undefined, access: Access): 
   if (doctor === undefined)
     throw new AccessError(503, 'this process does not have the role work, so it can check nothing: send the request to one that has');
   return doctor.makeReport();
+}
+
+/** The last report for a caller, who does not wait for a new one. Throws AccessError. */
+export async function answerRecent(
+  { doctor, recentReport }: Pick<ApiPorts, 'doctor' | 'recentReport'>,
+  access: Access,
+): Promise<ServiceReport> {
+  await requireReport({ namespaces: doctor?.namespaces ?? [] }, access);
+  const report = await recentReport();
+  if (report === undefined) throw new AccessError(503, 'the installation is being checked: try again in a moment');
+  return report;
 }

@@ -4,6 +4,7 @@ import type { ImagePolicy } from '../../core/model/image-policy.ts';
 import type { RegistryAliases } from '../../core/model/image-reference.ts';
 import type { WorkloadRef } from '../../core/model/workload.ts';
 import type { Announcements } from '../queue/unannounced-finds.ts';
+import type { ListedProcess } from '../queue/process-list.ts';
 import type { ListedReceiver } from '../queue/receiver-list.ts';
 import type { Considered } from '../explain/plan-now.ts';
 import type { ClusterView } from '../reconcile/ports.ts';
@@ -92,10 +93,19 @@ export class ActionRefused extends Error {
   }
 }
 
+/** What runs: the processes of the service, and the versions of Kubernetes and Redis as far as they say them. */
+export interface RunningService {
+  readonly processes: readonly ListedProcess[];
+  readonly kubernetes?: string;
+  readonly redis?: string;
+}
+
 export interface InstallationPorts {
   readonly receivers: () => Promise<readonly ListedReceiver[]>;
   /** When each receiver last answered with each status, in ms since 1970. */
   readonly deliveries: () => Promise<ReadonlyMap<string, ReadonlyMap<number, number>>>;
+  /** The running processes, and the versions of what they use. Rejects if Redis does not answer. */
+  readonly running: () => Promise<RunningService>;
   /** What webhooks have announced of each registry, in the order of the registries. */
   readonly announcements: (registries: readonly string[]) => Promise<readonly Announcements[]>;
 }

@@ -1,5 +1,7 @@
 /** Composes the ports of the API, which the operations listener serves. */
 import { randomUUID } from 'node:crypto';
+import { defined } from '../../core/model/defined.ts';
+import { textOrEmpty } from '../../core/model/untyped.ts';
 import { apiVersion, group, kind, plural, policyResource } from '../resources/group.ts';
 import { AccessError } from '../api/access.ts';
 import { type OperationsAuth } from '../api/authenticate.ts';
@@ -7,7 +9,7 @@ import { createVouching } from '../api/vouch.ts';
 import type { AddedRoutes, ApiOptions } from '../api/add-api.ts';
 import type { Doctor } from '../api/doctor-api.ts';
 import type { SelectedNamespaces } from '../api/namespaces-api.ts';
-import { ActionRefused, type PolicyPorts, type PolicyResource } from '../api/ports.ts';
+import { ActionRefused, type PolicyPorts, type PolicyResource, type RunningService } from '../api/ports.ts';
 import { createKubeClient, type KubeClient } from '../kube/client.ts';
 import type { KubeAccessSource } from '../kube/kube-access.ts';
 import { isKubeError, KubeError } from '../kube/kube-error.ts';
@@ -16,6 +18,8 @@ import { reviewAccess, reviewToken } from '../kube/review-access.ts';
 import { readDeliveryTimes } from '../queue/delivery-times.ts';
 import { createPushQueue } from '../queue/producer.ts';
 import { createEventReader } from '../queue/read-events.ts';
+import { readProcesses } from '../queue/process-list.ts';
+import { readServer } from '../queue/read-server.ts';
 import { readReceivers } from '../queue/receiver-list.ts';
 import { readAnnouncements } from '../queue/unannounced-finds.ts';
 import { readVersion } from '../config/version.ts';
@@ -62,6 +66,7 @@ export function composeApi(
       storePushes: (events) => queue.add(events),
       refusal: () => refusalOf(redis.health(), config.redis.durability),
       installation: {
+        running: () => readRunning(redis.connection, prefix, reviews),
         receivers: () => readReceivers(redis.connection, prefix),
         deliveries: () => readDeliveryTimes(redis.connection, prefix, Date.now()),
         announcements: (registries) => readAnnouncements(redis.connection, prefix, registries),
@@ -88,6 +93,23 @@ export function composeApi(
       await Promise.all([users?.close(), reviews?.close()]);
     },
   };
+}
+
+/** Reads what runs. A version that is not said in time is left out. */
+async function readRunning(redis: RedisAccess['connection'], prefix: string, cluster: KubeClient | undefined): Promise<RunningService> {
+  const versionOf = cluster?.request<{ gitVersion?: unknown }>({ method: 'GET', path: '/version', timeoutMs: 2_000 });
+  const [processes, info, version] = await Promise.all([
+    readProcesses(redis, prefix, Date.now()),
+    readServer(redis, prefix, Date.now).then(
+      ({ info }) => info['redis_version'],
+      () => undefined,
+    ),
+    versionOf?.then(
+      ({ gitVersion }) => textOrEmpty(gitVersion) || undefined,
+      () => undefined,
+    ),
+  ]);
+  return { processes, ...defined({ redis: info, kubernetes: version }) };
 }
 
 function whyNoActions({ auth, actions }: Foundation['settings']['config']['operations']): string | undefined {

@@ -1,4 +1,5 @@
 /** The composition root: configuration → adapters → roles. Starts in this order, stops in the reverse one. */
+import { hostname } from 'node:os';
 import { within } from '../../core/async/deadline.ts';
 import { defined } from '../../core/model/defined.ts';
 import type { Role } from './roles.ts';
@@ -7,6 +8,8 @@ import { type Foundation, openAccess, openTrustRoot, type Part } from './foundat
 import { addressOf, closeListener, openListener } from '../operations/listener.ts';
 import { composeApi } from './api.ts';
 import { createKubeClient } from '../kube/client.ts';
+import { publishProcess } from '../queue/process-list.ts';
+import { readVersion } from '../config/version.ts';
 import { tendHeap } from '../operations/heap.ts';
 import { checkAuthorities } from './registries.ts';
 import { createReporter } from '../doctor-facts/make-report.ts';
@@ -100,6 +103,7 @@ export async function compose(
   if (redis === undefined) for (const gauge of [metrics.redisReachable, metrics.redisDurable, metrics.redisMemoryShare]) gauge.remove();
   let isStopping = false;
   let heap: { stop(): void } | undefined;
+  let listed: ReturnType<typeof publishProcess> | undefined;
   const added = {
     features: loaded.flatMap(({ id, wing }) => (wing?.routes === undefined ? [] : [id])),
     causes: work?.causes ?? [],
@@ -127,6 +131,8 @@ export async function compose(
       for (const part of parts) await part.start();
       logger.info({ roles: [...roles], ...service.addresses() }, 'started');
       heap = tendHeap();
+      const process = { name: hostname(), version: readVersion(), roles: [...roles], startedAt: new Date().toISOString() };
+      listed = redis && publishProcess(redis.connection, config.redis.prefix, process);
     },
     async stop(deadlineMs) {
       isStopping = true;
@@ -134,6 +140,7 @@ export async function compose(
       const deadline = Date.now() + deadlineMs;
       for (const part of parts) await part.stop(Math.max(0, deadline - Date.now()));
       waiting?.stop();
+      await within(Math.max(0, deadline - Date.now()), listed?.stop() ?? Promise.resolve());
       redis?.stop();
       await closeListener(operations);
       await api?.close();

@@ -50,6 +50,7 @@ export const logMessages = {
     levels: ['warn'],
     meaning: 'The confirmation address of SNS did not answer',
   },
+  'notification target tested': { levels: ['info'], meaning: 'A user had a test message sent to a target of notifications' },
   'event replayed': { levels: ['info'], meaning: 'A user replayed a push' },
   'action requested': { levels: ['info'], meaning: 'A user acted on a policy through the API' },
 

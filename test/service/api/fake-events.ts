@@ -85,7 +85,12 @@ export function startApi(
     },
     storePushes: (events) => Promise.resolve(void stored.push(...events)),
     refusal: () => undefined,
-    installation: { receivers: async () => [], deliveries: async () => new Map(), announcements: async () => [] },
+    installation: {
+      running: async () => ({ processes: [] }),
+      receivers: async () => [],
+      deliveries: async () => new Map(),
+      announcements: async () => [],
+    },
     now: () => new Date(eventTime),
     version: '1.0.0',
     unique: () => String(++replays),

@@ -7,11 +7,15 @@ import examples from '../../../src/service/api/examples.json' with { type: 'json
 import { describeApi, type Example } from '../../../src/service/api/openapi.ts';
 import { problemSchema, problemType } from '../../../src/service/api/problem.ts';
 import { createActivityRoutes } from '../../../src/activity/routes.ts';
+import { createTargetRoutes } from '../../../src/notify/routes.ts';
 import { createBaseRoutes } from '../../../src/bases/api/routes.ts';
 import { routes as own } from '../../../src/service/api/routes/index.ts';
 import { startApi } from './fake-events.ts';
 
-const added = { features: ['activity', 'bases'], routes: [...createActivityRoutes(undefined), ...createBaseRoutes(undefined)] };
+const added = {
+  features: ['activity', 'bases', 'notify'],
+  routes: [...createActivityRoutes(undefined), ...createBaseRoutes(undefined), ...createTargetRoutes(undefined)],
+};
 const routes = [...own, ...added.routes];
 
 test('the document has no finding of the linter', async () => {

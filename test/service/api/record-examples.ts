@@ -9,10 +9,11 @@ import type { Route } from '../../../src/service/api/route.ts';
 import { createPolicyFeed, type StreamChange } from '../../../src/service/api/stream.ts';
 import { createActivityRoutes } from '../../../src/activity/routes.ts';
 import { createBaseRoutes } from '../../../src/bases/api/routes.ts';
+import { createTargetRoutes } from '../../../src/notify/routes.ts';
 import { readFrom } from '../../activity/sample-activity.ts';
 import { basePolicyOf, sampleBases, sampleView } from '../../bases/api/sample-bases.ts';
 import { digestOf } from '../../core/model/samples.ts';
-import { activities, exampleOptions } from '../../dashboard/example.ts';
+import { activities, exampleOptions, notifications } from '../../dashboard/example.ts';
 import { policies } from '../../dashboard/example-policies.ts';
 import { startApi } from './fake-events.ts';
 import { ann, samplePorts } from './sample-policies.ts';
@@ -61,6 +62,7 @@ const requests: Readonly<Record<string, Request>> = {
   checkBase: { params: base, body: {} },
   suspendBase: { params: base, body: { reason: 'the registry is being moved' } },
   resumeBase: { params: base, body: {} },
+  testNotificationTarget: { body: { target: 'operations' } },
   listActivity: { query: { type: 'action', since: '2026-03-01T11:50:00Z', limit: 2 } },
 };
 
@@ -82,8 +84,8 @@ export async function recordExamples(routes: readonly Route[]): Promise<Record<s
     feed: { subscribe: (listener) => (baseListeners.add(listener), () => baseListeners.delete(listener)) },
   });
   const added: AddedRoutes = {
-    features: ['activity', 'bases'],
-    routes: [...createActivityRoutes(readFrom(activities)), ...createBaseRoutes(view)],
+    features: ['activity', 'bases', 'notify'],
+    routes: [...createActivityRoutes(readFrom(activities)), ...createBaseRoutes(view), ...createTargetRoutes(notifications)],
   };
   const auth = {
     ...ann(),

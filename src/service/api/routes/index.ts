@@ -4,7 +4,7 @@ import { actions } from './actions.ts';
 import { getCauses } from './causes.ts';
 import { getEvent, getEvents, postReplay } from './events.ts';
 import { getImages, getRepositories, getVersions } from './images.ts';
-import { getCaller, getDoctor, getNamespace, getOverview, getReceivers, getRegistries } from './installation.ts';
+import { getCaller, getDoctor, getInstallation, getNamespace, getOverview, getReceivers, getRegistries } from './installation.ts';
 import { getPods } from './pods.ts';
 import { explainPolicy, getPolicies, getPolicy, getResource, streamPolicies } from './policies.ts';
 
@@ -26,6 +26,7 @@ export const routes: readonly Route[] = [
   getOverview,
   getReceivers,
   getRegistries,
+  getInstallation,
   getDoctor,
   getNamespace,
   getCaller,

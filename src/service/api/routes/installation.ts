@@ -3,7 +3,7 @@ import { defined } from '../../../core/model/defined.ts';
 import { isUsable } from '../../../core/model/image-policy.ts';
 import { toSeconds } from '../../../core/model/text.ts';
 import { type Access, AccessError } from '../access.ts';
-import { answerDoctor } from '../doctor-api.ts';
+import { answerDoctor, answerRecent } from '../doctor-api.ts';
 import { answerNamespace } from '../namespaces-api.ts';
 import { countEvents } from '../count-events.ts';
 import type { PolicyState } from '../../../core/model/policy-state.ts';
@@ -126,6 +126,30 @@ const registry = z
   })
   .meta({ id: 'Registry' });
 
+export const getInstallation = defineRoute({
+  method: 'GET',
+  path: '/installation',
+  id: 'getInstallation',
+  group: 'Installation',
+  summary: 'List the processes that run, with their roles and versions',
+  about: `${whole} A process that has only the roles \`convert\` and \`web\` is not listed, because it does not use Redis.`,
+  answer: z
+    .object({
+      version: z.string().describe('Of the process that answers.'),
+      kubernetes: z.string().exactOptional(),
+      redis: z.string().exactOptional(),
+      processes: z.array(
+        z.object({ name: z.string(), version: z.string(), roles: z.array(z.string()), startedAt: time }).meta({ id: 'Process' }),
+      ),
+    })
+    .meta({ id: 'Installation' }),
+  async handle({ access, ports }) {
+    await requireAll(access);
+    const { processes, ...versions } = await ports.installation.running();
+    return { version: ports.version, ...versions, processes: processes.map(({ roles, ...one }) => ({ ...one, roles: [...roles] })) };
+  },
+});
+
 export const getRegistries = defineRoute({
   method: 'GET',
   path: '/registries',
@@ -175,6 +199,12 @@ export const getDoctor = defineRoute({
   group: 'Installation',
   summary: 'Check the installation',
   about: 'What `image-watcher doctor` prints. Needs permission to list imagepolicies in all namespaces that are watched.',
+  query: z.object({
+    recent: z
+      .literal('true')
+      .exactOptional()
+      .describe('The last report, which is made anew in the background at most every 15 s; 503 while there is none.'),
+  }),
   answer: z
     .looseObject({
       version: z.string(),
@@ -185,8 +215,8 @@ export const getDoctor = defineRoute({
         .describe('The certificate that the conversion webhook presents (PEM), or why it is not known.'),
     })
     .meta({ id: 'DoctorReport' }),
-  handle: async ({ access, ports }) => {
-    const { findings, ...report } = await answerDoctor(ports.doctor, access);
+  handle: async ({ query: { recent }, access, ports }) => {
+    const { findings, ...report } = await (recent === undefined ? answerDoctor(ports.doctor, access) : answerRecent(ports, access));
     return { ...report, findings: findings.map((finding) => ({ ...finding })) };
   },
 });
@@ -228,7 +258,9 @@ export const getCaller = defineRoute({
       features: z
         .array(z.string())
         .exactOptional()
-        .describe('The optional parts that the API has: `bases` for BaseImagePolicies, `activity` for the record of activity.'),
+        .describe(
+          'The optional parts that the API has: `bases` for BaseImagePolicies, `activity` for the record of activity, `notify` for the targets of notifications.',
+        ),
     })
     .meta({ id: 'Caller' }),
   async handle({ access, ports }) {
