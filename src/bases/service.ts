@@ -8,6 +8,7 @@ import { followRequests } from '../service/compose/follow-requests.ts';
 import { readContextOf } from '../service/compose/work-ports.ts';
 import { createBaseCauses } from './api/causes.ts';
 import { createBaseRoutes } from './api/routes.ts';
+import { baseSight } from './api/view.ts';
 import { createBasePolicyCache, type BasePolicyCache } from './base-policy-cache.ts';
 import { createBaseWorkers, storeBases } from './base-workers.ts';
 import { composeBasePolicies } from './compose-bases.ts';
@@ -58,6 +59,7 @@ function joinBases(foundation: Foundation, client: KubeClient, cache: BasePolicy
         onPush: bases.onPush,
         routes: createBaseRoutes(bases.view),
         causes: createBaseCauses(bases.view),
+        sight: baseSight,
         watch: bases.start,
         settled: cache.settled,
         start: () => bases.follow(cluster),

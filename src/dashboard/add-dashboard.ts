@@ -1,6 +1,5 @@
 /** Serves the dashboard: pages, forms, the stream that makes pages reload, and static files. */
 import { createHash } from 'node:crypto';
-import { Readable } from 'node:stream';
 import { constants } from 'node:zlib';
 import fastifyCompress from '@fastify/compress';
 import fastifyCookie, { type CookieSerializeOptions } from '@fastify/cookie';
@@ -12,13 +11,16 @@ import { defined } from '../core/model/defined.ts';
 import { describeError } from '../core/model/errors.ts';
 import type { Logger } from '../service/telemetry/logger.ts';
 import { addActionRoutes } from './action-routes.ts';
-import { ApiFailure } from './api-client.ts';
+import { addressOf, ApiFailure } from './api-client.ts';
 import { addBaseActionRoutes } from './base-action-routes.ts';
 import { addAssets } from './assets.ts';
+import { addLiveRoutes } from './live-routes.ts';
+import { createLivePages, type LivePages } from './live-pages.ts';
 import { addListFiles } from './list-files.ts';
 import { addNotificationRoutes } from './notification-routes.ts';
 import { addReplayRoutes } from './replay-routes.ts';
 import type { OidcClient } from './oidc.ts';
+import type { Query } from './page.ts';
 import { pages } from './pages/index.ts';
 import { isOwnForm, localPath } from './same-site.ts';
 import { countedAs, identifySender, RepeatedHeader, sessionCookies } from './sender.ts';
@@ -105,6 +107,8 @@ export async function addDashboard(app: FastifyInstance, options: DashboardOptio
       if ('redirect' in shown) return reply.redirect(shown.redirect, 303);
       return sendPage(request, reply, viewer, { ...defined({ section: page.section }), ...shown });
     });
+  const live = createLivePages();
+  addLiveRoutes(app, options, live);
   addListFiles(app, options);
   addActionRoutes(app, options);
   addReplayRoutes(app, options);
@@ -121,7 +125,7 @@ export async function addDashboard(app: FastifyInstance, options: DashboardOptio
     return reply.redirect(localPath(query.one('back')), 303);
   });
   // A compressor would keep events back until it has enough of them.
-  app.get('/stream', { compress: false }, (request, reply) => passStream(request, reply, options));
+  app.get('/stream', { compress: false }, (request, reply) => passStream(request, reply, options, live));
   addAssets(app);
 }
 
@@ -130,19 +134,25 @@ async function passStream(
   request: FastifyRequest,
   reply: FastifyReply,
   { transport, identification }: DashboardMeans,
+  live: LivePages,
 ): Promise<FastifyReply> {
   const sender = await identifySender(request, identification);
   // An EventSource stops reconnecting after a 204: https://html.spec.whatwg.org/multipage/server-sent-events.html
   if (sender === undefined) return reply.code(204).send();
   const left = new AbortController();
   reply.raw.on('close', () => left.abort());
-  const path = queryOf(request.query).one('of') === 'bases' ? '/bases/stream' : '/stream';
-  const { status, body } = await transport.stream({ ...sender, method: 'GET', path }, left.signal);
+  const { status, body } = await transport.stream({ ...sender, method: 'GET', path: streamOf(queryOf(request.query)) }, left.signal);
   if (status !== 200) {
     left.abort();
     return reply.code(status === 401 ? 204 : 503).send();
   }
-  return reply.type('text/event-stream').headers({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' }).send(Readable.from(body));
+  return reply.type('text/event-stream').headers({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' }).send(live.follow(body));
+}
+
+/** The path of the API for the changes that a page follows. */
+function streamOf(query: Query): string {
+  const path = query.one('of') === 'bases' ? '/bases/stream' : '/stream';
+  return addressOf(path, { brief: 'true', namespace: query.one('namespace'), name: query.one('name') });
 }
 
 /** Returns an empty payload with status 304 if the browser has the page already. */

@@ -1,20 +1,18 @@
 /** The frame of every page. */
 import { html, writeDocument, type Html } from './html.ts';
-import { type Caller, hasActivity, hasSection, sections, type Section, type Viewer } from './page.ts';
+import { type Caller, hasActivity, hasSection, type PageContent, sections, type Section, type Viewer } from './page.ts';
+import { ago } from './parts/inline.ts';
 import type { Texts } from './texts/en.ts';
 
-interface Framed {
-  readonly title: string;
-  readonly body: Html;
+interface Framed extends PageContent {
   readonly section?: Section | undefined;
   readonly viewer: Viewer;
-  readonly isLive?: boolean;
   /** The address of the page with its query. A change of the language returns to it. */
   readonly address: string;
 }
 
 /** Writes the document of a page. */
-export function writePage({ title, body, section, viewer, isLive = false, address }: Framed): string {
+export function writePage({ title, body, section, viewer, isLive = false, follows, address }: Framed): string {
   const { texts, caller, cluster } = viewer;
   return writeDocument(html`
     <html lang=${texts.language}>
@@ -22,12 +20,12 @@ export function writePage({ title, body, section, viewer, isLive = false, addres
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
-        <title>${title} · ${cluster === undefined ? '' : `${cluster} · `}${texts.product}</title>
+        ${titleOf(title, viewer)}
         <link rel="icon" href="/assets/icon.svg" type="image/svg+xml" />
         <link rel="stylesheet" href="/assets/dashboard.css" />
         <script type="module" src="/assets/dashboard.js"></script>
       </head>
-      <body data-live=${isLive ? streamOf(section) : undefined}>
+      <body data-live=${isLive ? streamOf({ section, follows }) : undefined}>
         <a class="skip" href="#content">${texts.skip}</a>
         <header>
           <a class="product" href="/">${texts.product}${cluster !== undefined && html` <small>${cluster}</small>`}</a>
@@ -35,10 +33,7 @@ export function writePage({ title, body, section, viewer, isLive = false, addres
           <span class="live" id="live" role="status" data-on=${texts.live} data-off=${texts.notLive}></span>
           ${caller !== undefined && menu(texts, caller, section)}
         </header>
-        <main id="content" tabindex="-1">
-          <h1>${title}</h1>
-          ${body}
-        </main>
+        ${content({ title, body, viewer })}
         <footer>${footer(viewer, address)}</footer>
         ${caller !== undefined && keys(texts)}
       </body>
@@ -46,8 +41,37 @@ export function writePage({ title, body, section, viewer, isLive = false, addres
   `);
 }
 
+/** Writes the part of a page that changes, for the script of the page. */
+export function writeContent({ title, body, viewer }: Pick<Framed, 'title' | 'body' | 'viewer'>): string {
+  return writeDocument(html`${titleOf(title, viewer)} ${content({ title, body, viewer })}`);
+}
+
+function titleOf(title: string, { texts, cluster }: Viewer): Html {
+  return html`<title>${title} · ${cluster === undefined ? '' : `${cluster} · `}${texts.product}</title>`;
+}
+
+function content({ title, body, viewer: { caller, texts } }: Pick<Framed, 'title' | 'body' | 'viewer'>): Html {
+  return html`
+    <main id="content" tabindex="-1">
+      ${caller?.stale !== undefined && banner(caller.stale, texts)}
+      <h1>${title}</h1>
+      ${body}
+    </main>
+  `;
+}
+
+/** What is old or missing, since when, and what still works. It goes away by itself: the stream says when something answers again. */
+function banner(stale: NonNullable<Caller['stale']>, { outages }: Texts): Html {
+  return html`
+    <div class="outages" role="status">
+      ${stale.map(({ what, since }) => html`<p><b>${outages[what].title}${' '}${ago(since)}.</b>${' '}${outages[what].text}</p>`)}
+    </div>
+  `;
+}
+
 /** The stream of the changes that a page follows. */
-function streamOf(section: Section | undefined): string {
+function streamOf({ section, follows }: Pick<Framed, 'section' | 'follows'>): string {
+  if (follows !== undefined) return `/stream?${new URLSearchParams({ namespace: follows.namespace, name: follows.name }).toString()}`;
   return section === 'bases' ? '/stream?of=bases' : '/stream';
 }
 

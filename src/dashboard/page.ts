@@ -49,8 +49,10 @@ export interface PageSettings {
 export interface PageContent {
   readonly title: string;
   readonly body: Html;
-  /** Whether the page is reloaded when policies change. */
+  /** Whether the page is read again when policies change. */
   readonly isLive?: boolean;
+  /** The only policy whose changes the page follows; all unless given. */
+  readonly follows?: { readonly namespace: string; readonly name: string } | undefined;
 }
 
 /** The address of another page that is shown instead. */
@@ -63,6 +65,8 @@ export interface Page {
   readonly path: string;
   /** The entry of the menu to which the page belongs; absent for the search over everything. */
   readonly section?: Section;
+  /** Whether it shows what depends on more than which policies the user may see, so that no two users share a reading. */
+  readonly isPersonal?: true;
   /** Reads and shows the content of the page. Throws ApiFailure. */
   readonly show: (call: PageCall) => Promise<PageContent | Redirection>;
 }

@@ -1,10 +1,13 @@
 /** The causes that NotificationTargets report: messages that do not arrive. */
-import type { Access } from '../service/api/access.ts';
+import type { Access, Question } from '../service/api/access.ts';
 import type { FindCauses } from '../service/api/ports.ts';
 import type { Cause } from '../service/causes/cause.ts';
 import { listTargets, type KnownTargets } from './list-targets.ts';
 import { notificationTarget } from './resource/kind.ts';
 import type { NotificationTarget } from '../core/model/notification-target.ts';
+
+/** What is asked about callers. */
+export const targetSight: readonly Question[] = [{ verb: 'list', resource: notificationTarget.plural }];
 
 /** Creates the finder of the causes, of the targets that the caller may see. Those of the configuration concern all namespaces. */
 export function createTargetCauses(known: KnownTargets): FindCauses {

@@ -4,6 +4,7 @@ import { baseReads, type BaseSummary, dependentStates, type DependentState } fro
 import { AccessError } from '../../service/api/access.ts';
 import { policyStates, type PolicyState } from '../../core/model/policy-state.ts';
 import { defineRoute, namespaceName, policyParams, type Route } from '../../service/api/route.ts';
+import { filterOf, streamQuery } from '../../service/api/stream.ts';
 import { seePolicy } from '../../service/api/see-policies.ts';
 import { policyKey } from '../../core/model/image-policy.ts';
 import { defined } from '../../core/model/defined.ts';
@@ -180,12 +181,12 @@ const streamBases = (view: BaseView | undefined) =>
     group: 'Bases',
     summary: 'Follow the changes of the policies of bases',
     about: 'As /stream, with the event `base` for an entry of the list. Shows what the caller may get.',
-    query: z.object({ namespace: namespaceName.exactOptional() }),
+    query: streamQuery,
     answer: z.unknown(),
     media: 'text/event-stream',
-    handle: ({ query: { namespace }, access, ports }) => {
+    handle: ({ query, access, ports }) => {
       const { feed } = known(view);
-      return Promise.resolve(ports.streams.open({ feed, resource: basePlural, event: 'base', show: summarize }, access, namespace));
+      return Promise.resolve(ports.streams.open({ feed, resource: basePlural, event: 'base', show: summarize }, access, filterOf(query)));
     },
   });
 

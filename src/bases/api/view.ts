@@ -2,9 +2,9 @@
 import { inParallel } from '../../core/async/in-parallel.ts';
 import { type BaseImagePolicy, isUsableBase } from '../../core/model/base-policy.ts';
 import { policyKey } from '../../core/model/image-policy.ts';
-import { type Access, AccessError } from '../../service/api/access.ts';
+import { type Access, AccessError, type Question } from '../../service/api/access.ts';
 import type { StreamFeed } from '../../service/api/stream.ts';
-import { baseKind, basePlural } from '../../service/resources/group.ts';
+import { baseKind, basePlural, recordPlural } from '../../service/resources/group.ts';
 import { type ImagesView, listWithoutConsent } from '../policies/list-images.ts';
 import type { DependentsStore } from '../record/kept-dependents.ts';
 import type { RecordStore } from '../record/record-store.ts';
@@ -29,6 +29,14 @@ export interface BaseView {
 
 /** The kind, for permissions and patches. */
 export const baseResource = { kind: baseKind, plural: basePlural } as const;
+
+/** What is asked about callers. */
+export const baseSight: readonly Question[] = [
+  { verb: 'list', resource: basePlural },
+  { verb: 'get', resource: basePlural },
+  { verb: 'list', resource: recordPlural },
+  { verb: 'list', resource: 'namespaces' },
+];
 
 /** The maximum number of namespaces that are checked, as for ImagePolicies. */
 const maxNamespaces = 200;

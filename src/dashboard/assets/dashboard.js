@@ -94,25 +94,30 @@ async function search(form) {
   await readAgain();
 }
 
-/** Replaces what differs. What somebody has opened, chosen or typed stays. */
-async function readAgain() {
+/**
+ * Reads the part of the page that changes, and replaces what differs. What somebody has opened, chosen or typed stays. `told` says which changes it should have.
+ * Resolves to whether it was read.
+ */
+async function readAgain(told) {
   const turn = ++newest;
   let answer;
   try {
-    answer = await fetch(location.href, { headers: { accept: 'text/html' } });
+    const headers = { accept: 'text/html', ...(told !== undefined && { 'x-changed': told }) };
+    answer = await fetch(`/live${location.pathname}${location.search}`, { headers });
   } catch {
-    return;
+    return false;
   }
   if (answer.redirected) {
     location.reload();
-    return;
+    return true;
   }
   const text = await answer.text();
   // An answer to an older question must not replace a newer one.
-  if (turn !== newest || !(answer.ok || answer.status < 500)) return;
+  if (turn !== newest) return true;
+  if (answer.status >= 500 || answer.status === 429) return false;
   const page = new DOMParser().parseFromString(text, 'text/html');
   const main = page.querySelector('main');
-  if (main === null) return;
+  if (main === null) return false;
   Idiomorph.morph(document.querySelector('main'), main, {
     ignoreActiveValue: true,
     callbacks: { beforeAttributeUpdated, beforeNodeMorphed },
@@ -120,6 +125,7 @@ async function readAgain() {
   document.title = page.title;
   showTimes();
   showCopiers();
+  return true;
 }
 
 /** `open` of details, and the attributes that hold what somebody chose. */
@@ -135,40 +141,42 @@ function beforeNodeMorphed(now, next) {
   return true;
 }
 
-/** Pages are read again at most once a second, and only while they are looked at. */
+/** Reads the page again when the stream says so. A page that nobody looks at has no stream, and reads nothing. */
 function follow(path) {
-  let timer;
-  let isDue = false;
-  const soon = () => {
-    isDue = true;
-    if (document.hidden) return;
-    timer ??= setTimeout(() => {
-      timer = undefined;
-      isDue = false;
-      void readAgain();
-    }, 1_000);
+  let source;
+  let told;
+  let isReading = false;
+  const read = async () => {
+    if (isReading) return;
+    isReading = true;
+    while (told !== undefined && !document.hidden) {
+      const mark = told;
+      told = undefined;
+      if (await readAgain(mark)) continue;
+      await new Promise((resolve) => setTimeout(resolve, 5_000));
+      told ??= mark;
+    }
+    isReading = false;
   };
-  document.addEventListener('visibilitychange', () => {
-    if (!document.hidden && isDue) soon();
-  });
-  connect(path, soon);
-}
-
-function connect(path, changed) {
-  const source = new EventSource(path);
-  source.addEventListener('open', (event) => {
-    // An event of the stream itself has data: what happened since the page was read may be missing.
-    if ('data' in event) changed();
-    else say(true);
-  });
-  source.addEventListener('policy', changed);
-  source.addEventListener('base', changed);
-  source.addEventListener('deleted', changed);
-  source.addEventListener('error', () => {
-    say(false);
-    // A connection that breaks is made again by the browser; an answer that is an error is final for it.
-    if (source.readyState === EventSource.CLOSED) setTimeout(() => connect(path, changed), 5_000);
-  });
+  const connect = () => {
+    source?.close();
+    source = undefined;
+    if (document.hidden) return;
+    const own = new EventSource(path);
+    source = own;
+    own.addEventListener('open', () => say(true));
+    own.addEventListener('changed', ({ data }) => {
+      told = data;
+      void read();
+    });
+    own.addEventListener('error', () => {
+      say(false);
+      // A connection that breaks is made again by the browser; an answer that is an error is final for it.
+      if (own.readyState === EventSource.CLOSED) setTimeout(() => own === source && connect(), 5_000);
+    });
+  };
+  document.addEventListener('visibilitychange', connect);
+  connect();
 }
 
 function say(isLive) {

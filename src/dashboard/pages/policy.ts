@@ -31,6 +31,8 @@ function showYaml(object: unknown, { namespace, name }: Readonly<Record<string, 
 export const policy: Page = {
   path: '/policies/:namespace/:name',
   section: 'policies',
+  // Pods and their logs are read with the token of the user.
+  isPersonal: true,
   async show({ api, params, query, caller, texts }) {
     const push = query.one('push');
     const key = `${params['namespace']}/${params['name']}`;
@@ -83,7 +85,7 @@ export const policy: Page = {
         ${resource}
       </details>
     `;
-    return { title: `${found.namespace}/${found.name}`, body, isLive: true };
+    return { title: `${found.namespace}/${found.name}`, body, isLive: true, follows: { namespace: found.namespace, name: found.name } };
   },
 };
 

@@ -4,6 +4,7 @@ import { causesEn } from './causes-en.ts';
 import { activityEn } from './activity-en.ts';
 import { findEn } from './find-en.ts';
 import { imagesEn } from './images-en.ts';
+import { outagesEn } from './outages-en.ts';
 import { doctorEn, notifyingEn, runningEn, setupEn } from './setup-en.ts';
 import { policyEn } from './policy-en.ts';
 import type { Translated } from './translated.ts';
@@ -108,6 +109,7 @@ export const en = {
   doctor: doctorEn,
   notifying: notifyingEn,
   ofRunning: runningEn,
+  outages: outagesEn,
 
   // The pages "Bases" and of one base
   bases: 'Bases',

@@ -2,6 +2,7 @@ import { causesZh } from './causes-zh.ts';
 import { activityZh } from './activity-zh.ts';
 import { findZh } from './find-zh.ts';
 import { imagesZh } from './images-zh.ts';
+import { outagesZh } from './outages-zh.ts';
 import { doctorZh, notifyingZh, runningZh, setupZh } from './setup-zh.ts';
 import { policyZh } from './policy-zh.ts';
 import type { Texts } from './en.ts';
@@ -97,6 +98,7 @@ export const zh: Texts = {
   doctor: doctorZh,
   notifying: notifyingZh,
   ofRunning: runningZh,
+  outages: outagesZh,
 
   bases: '基础镜像',
   base: '基础镜像',

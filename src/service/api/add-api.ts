@@ -7,7 +7,7 @@ import { createRecentReport } from '../causes/recent-report.ts';
 import { describeError, PermanentError } from '../../core/model/errors.ts';
 import { cut } from '../../core/model/text.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { type Access, AccessError } from './access.ts';
+import { type Access, AccessError, type Question } from './access.ts';
 import { createAuthenticate, isLocalHost, type OperationsAuth, refusePost } from './authenticate.ts';
 import { shareReports } from './doctor-api.ts';
 import { NotReplayable } from './events.ts';
@@ -18,7 +18,7 @@ import type { Route } from './route.ts';
 import { routes } from './routes/index.ts';
 import { createStreams } from './stream.ts';
 
-export interface ApiOptions extends Omit<ApiPorts, 'streams' | 'features' | 'causes' | 'recentReport' | 'noteActivity'> {
+export interface ApiOptions extends Omit<ApiPorts, 'streams' | 'features' | 'causes' | 'recentReport' | 'noteActivity' | 'sight'> {
   readonly auth: OperationsAuth;
   /** What wings add; absent if there is nothing. */
   readonly added?: AddedRoutes | undefined;
@@ -32,15 +32,22 @@ export interface AddedRoutes {
   readonly routes: readonly Route[];
   /** The causes that wings find, of what the caller may see. */
   readonly causes?: readonly FindCauses[];
+  /** What the wings ask about callers to decide what they show them. */
+  readonly sight?: readonly Question[];
   /** Notes what callers asked for. */
   readonly noteActivity?: ApiPorts['noteActivity'] | undefined;
 }
+
+/** What is asked about callers in any case. */
+const ownSight: readonly Question[] = [{ verb: 'list' }, { verb: 'get' }];
 
 const bodyLimit = 4_096;
 /** The path of the OpenAPI document. */
 const documentPath = '/openapi.json';
 /** How many requests of one user are answered at the same time. Each list of events reads up to 2,000 records. */
 const maxOfUser = 32;
+/** How often it is compared what does not answer. */
+const staleMs = 1_000;
 /** The pause between two warnings of the same kind, because anybody who can connect can cause them. */
 const warningPauseMs = 10_000;
 
@@ -50,12 +57,22 @@ export function addApi(
   { auth, added = { features: [], routes: [] }, elapsed = () => performance.now(), ...options }: ApiOptions,
 ): void {
   const authenticate = createAuthenticate(auth, elapsed);
-  const { features, causes = [], noteActivity = () => undefined } = added;
+  const { features, causes = [], sight = [], noteActivity = () => undefined } = added;
   const doctor = options.doctor && shareReports(options.doctor, elapsed);
   const recentReport = doctor === undefined ? () => Promise.resolve(undefined) : createRecentReport(doctor.makeReport, elapsed);
-  const ports: ApiPorts = { ...options, features, causes, noteActivity, streams: createStreams(), doctor, recentReport };
+  const ports: ApiPorts = {
+    ...options,
+    features,
+    causes,
+    sight: [...ownSight, ...sight],
+    noteActivity,
+    streams: createStreams(),
+    doctor,
+    recentReport,
+  };
   const all = [...routes, ...added.routes];
   const served: readonly Served[] = [...all, { method: 'GET', path: documentPath }];
+  followStale(app, ports);
   const accesses = new WeakMap<FastifyRequest, Access>();
   const begin = boundUsers(maxOfUser);
   let warnedAt = -Infinity;
@@ -119,6 +136,20 @@ export function addApi(
 }
 
 type Served = Pick<Route, 'method' | 'path' | 'media'>;
+/** Has all readers of streams read again when something stops answering, or answers again. */
+function followStale(app: FastifyInstance, { stale, streams }: Pick<ApiPorts, 'stale' | 'streams'>): void {
+  const read = () =>
+    stale()
+      .map(({ what }) => what)
+      .join();
+  let last = read();
+  const timer = setInterval(() => {
+    const now = read();
+    if (now !== last) streams.announce();
+    last = now;
+  }, staleMs).unref();
+  app.addHook('onClose', () => clearInterval(timer));
+}
 
 /** Answers a path or a method that the API does not have. */
 function answerUnknown(request: FastifyRequest, reply: FastifyReply, served: readonly Served[]): FastifyReply {

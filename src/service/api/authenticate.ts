@@ -1,10 +1,10 @@
 /** Authenticates callers of the API according to the setting `operations.auth`, and determines their permissions. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { BlockList, isIPv6 } from 'node:net';
-import { createTtlCache } from '../../core/async/bounded-map.ts';
 import { defined } from '../../core/model/defined.ts';
 import { type Access, AccessError, type Caller, type Credentials, type Question, type ReviewAccess, type ReviewToken } from './access.ts';
 import { boundQuestions } from './bound-questions.ts';
+import { createProofs } from './proofs.ts';
 import { boundReviews } from './review-tokens.ts';
 import { type Vouching, vouchHeader } from './vouch.ts';
 
@@ -48,16 +48,19 @@ export interface ApiRequest {
 export type Authenticate = (request: ApiRequest) => Promise<Access>;
 
 /** How long an answer of the API server is cached. A revoked permission stays effective for this long. */
-const lifeMs = 10_000;
+const freshMs = 10_000;
+/** How long it counts for reading while the API server does not answer: as long as a stream lives, which is authenticated once. */
+const oldMs = 600_000;
 
 /** Creates the authentication of one process, with its caches. */
 export function createAuthenticate(auth: OperationsAuth, elapsed: () => number): Authenticate {
-  const callers = createTtlCache<Caller | undefined>({ ttlMs: lifeMs, limit: 1_000, elapsed });
-  const rights = createTtlCache<boolean>({ ttlMs: lifeMs, limit: 10_000, elapsed });
+  const callers = createProofs<Caller | undefined>({ freshMs, oldMs, limit: 1_000, elapsed });
+  const rights = createProofs<boolean>({ freshMs, oldMs, limit: 10_000, elapsed });
   const accessOf = (caller: Caller, reviewAccess: ReviewAccess, credentials: Credentials): Access => ({
     user: caller.user,
     credentials,
-    may: (question) => askAll(question, (one) => rights.get(keyOf(caller, one), () => orUnavailable(reviewAccess(caller, one)))),
+    may: (question) =>
+      askAll(question, (one) => orUnavailable(rights.get(keyOf(caller, one), () => reviewAccess(caller, one), one.verb !== 'update'))),
   });
 
   switch (auth.kind) {
@@ -79,7 +82,7 @@ export function createAuthenticate(auth: OperationsAuth, elapsed: () => number):
         if (token === undefined) throw new AccessError(401, 'send a bearer token that the API server knows');
         const key = hash(token);
         const from = auth.vouching?.read(request.valuesOf(vouchHeader)[0], token) ?? { client: request.client, isSession: false };
-        const caller = await callers.get(key, () => orUnavailable(reviewToken({ value: token, hash: key }, from)));
+        const caller = await orUnavailable(callers.get(key, () => reviewToken({ value: token, hash: key }, from), true));
         if (caller === undefined) throw new AccessError(401, 'the API server does not know this token');
         return accessOf(caller, reviewAccess, { kind: 'token', token });
       };

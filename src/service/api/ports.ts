@@ -11,7 +11,7 @@ import type { ClusterView } from '../reconcile/ports.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Cause } from '../causes/cause.ts';
 import type { RecentReport } from '../causes/recent-report.ts';
-import type { Access, Credentials } from './access.ts';
+import type { Access, Credentials, Question } from './access.ts';
 import type { Doctor } from './doctor-api.ts';
 import type { PodReport } from './pod-view.ts';
 import type { EventPorts } from './events.ts';
@@ -26,6 +26,8 @@ export interface ApiPorts extends EventPorts {
   readonly aliases: RegistryAliases;
   /** Why no push can be stored at present; undefined if pushes can be stored. */
   readonly refusal: () => string | undefined;
+  /** What does not answer at present, so that something that is shown is old or missing. */
+  readonly stale: () => readonly Stale[];
   /** The open streams of changes. */
   readonly streams: Streams;
   /** The data in Redis about receivers and registries. */
@@ -36,6 +38,8 @@ export interface ApiPorts extends EventPorts {
   readonly recentReport: RecentReport;
   /** The causes that wings find, of what the caller may see. */
   readonly causes: readonly FindCauses[];
+  /** What is asked about callers to decide what the routes show them. */
+  readonly sight: readonly Question[];
   /** The reports on the installation; absent in a process without the role `work`. */
   readonly doctor?: Doctor | undefined;
   /** The selected namespaces; absent in a process without the role `work`. */
@@ -44,6 +48,14 @@ export interface ApiPorts extends EventPorts {
   readonly noteActivity: (activities: readonly IdentifiedActivity[]) => void;
   readonly logger: Logger;
 }
+
+/** What does not answer. cluster: the API server; what is shown of the cluster is as of `since`. redis: what is in Redis cannot be shown. */
+export interface Stale {
+  readonly what: (typeof staleParts)[number];
+  /** In ms since 1970. */
+  readonly since: number;
+}
+export const staleParts = ['cluster', 'redis'] as const;
 
 /** Finds the causes that a wing knows, in one namespace or in all. Throws AccessError(503) while they are not known. */
 export type FindCauses = (access: Access, namespace: string | undefined) => Promise<readonly Cause[]>;

@@ -1,8 +1,10 @@
 /** Sends changes of policies as server-sent events, for pages that stay open. */
+import { z } from 'zod';
 import { defined } from '../../core/model/defined.ts';
 import { policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
 import { type Access, AccessError } from './access.ts';
 import { summarize } from './policy-view.ts';
+import { namespaceName, objectName } from './route.ts';
 
 /** An object that was created, changed or deleted. */
 export interface StreamChange<T> {
@@ -53,6 +55,8 @@ export function createPolicyFeed(): PolicyFeed {
 
 /** How long changes are gathered. Several changes of one policy in this time are sent once. */
 const gatherMs = 250;
+/** How often a brief stream says at most that something has changed: its readers then read a list again. */
+const briefMs = 1_000;
 /** The interval of comments that keep a connection alive, because proxies close a silent one. */
 const keepAliveMs = 15_000;
 /** How long a stream lives. The caller then connects again and is authenticated again, because his token may have expired, or his account been removed. */
@@ -76,7 +80,9 @@ export interface Streams {
    * Opens the text of a stream for one caller; it ends when it is returned. If there are too many, the user with the most loses the oldest one. Throws
    * AccessError(503) if that is the caller.
    */
-  open<T extends Named>(view: StreamView<T>, access: Access, namespace: string | undefined): StreamText;
+  open<T extends Named>(view: StreamView<T>, access: Access, filter: StreamFilter): StreamText;
+  /** Has all readers read again, because more has changed than the streams can say. */
+  announce(): void;
 }
 
 type Named = Pick<ImagePolicy, 'namespace' | 'name'>;
@@ -86,6 +92,7 @@ export function createStreams(): Streams {
   /** The functions that end the streams of each user, the oldest first. */
   const open = new Map<string, Set<() => unknown>>();
   let total = 0;
+  const announcing = new Set<() => void>();
   const count = (user: string, end: () => unknown, by: 1 | -1) => {
     const own = open.get(user) ?? new Set();
     if (by === 1) open.set(user, own.add(end));
@@ -102,11 +109,14 @@ export function createStreams(): Streams {
     oldest?.();
   };
   return {
-    open(view, access, namespace) {
+    announce() {
+      for (const announceTo of announcing) announceTo();
+    },
+    open(view, access, filter) {
       makeRoom(access.user);
       // A stream is counted when it is read for the first time, because one that is never read does not end either.
       const left = new AbortController();
-      const texts = streamChanges(view, { access, namespace, count: (by) => count(access.user, end, by), left: left.signal });
+      const texts = streamChanges(view, { access, filter, announcing, count: (by) => count(access.user, end, by), left: left.signal });
       const end = () => {
         clearTimeout(timer);
         left.abort();
@@ -126,57 +136,124 @@ export function createStreams(): Streams {
   };
 }
 
+/** Which changes a stream sends, and how. */
+export interface StreamFilter {
+  readonly namespace?: string | undefined;
+  /** Of one object; with a namespace. */
+  readonly name?: string | undefined;
+  /** Says only that something has changed. */
+  readonly isBrief?: boolean | undefined;
+}
+
+/** The filter as the query of a route. */
+export const streamQuery = z.object({
+  namespace: namespaceName.exactOptional(),
+  name: objectName.exactOptional().describe('Only the changes of this one; with `namespace`.'),
+  brief: z
+    .enum(['true', 'false'])
+    .exactOptional()
+    .describe('true: only the event `changed`, at most once a second, for readers that then read a list again.'),
+});
+
+/** The filter of a query. */
+export function filterOf({ namespace, name, brief }: z.output<typeof streamQuery>): StreamFilter {
+  return { namespace, name, isBrief: brief === 'true' };
+}
+
 interface Listener {
   readonly access: Access;
-  readonly namespace: string | undefined;
+  readonly filter: StreamFilter;
+  /** What is called when everything is to be read again. */
+  readonly announcing: Set<() => void>;
   readonly count: (by: 1 | -1) => void;
   /** Aborted when nobody reads the stream any more. */
   readonly left: AbortSignal;
 }
 
 async function* streamChanges<T extends Named>(
-  { feed, resource, event, show }: StreamView<T>,
-  { access, namespace, count, left }: Listener,
+  view: StreamView<T>,
+  { access, filter: { namespace, name, isBrief = false }, announcing, count, left }: Listener,
 ): AsyncGenerator<string> {
   const gathered = new Map<string, StreamChange<T>>();
   let wake: (() => void) | undefined;
-  const unsubscribe = feed.subscribe((change) => {
-    if (namespace !== undefined && change.object.namespace !== namespace) return;
+  const unsubscribe = view.feed.subscribe((change) => {
+    const { object } = change;
+    if ((namespace !== undefined && object.namespace !== namespace) || (name !== undefined && object.name !== name)) return;
     if (gathered.size >= maxGathered) return;
-    gathered.set(policyKey(change.object), change);
+    // What a brief stream says is the same for all policies of a namespace.
+    gathered.set(isBrief ? object.namespace : policyKey(object), change);
     wake?.();
   });
   left.addEventListener('abort', () => wake?.());
+  let isAll = false;
+  const onAll = () => {
+    isAll = true;
+    wake?.();
+  };
+  announcing.add(onAll);
   const endAt = performance.now() + lifeMs;
   count(1);
   try {
-    yield `retry: ${retryMs}\nevent: open\ndata: {}\n\n`;
+    yield `retry: ${retryMs}\n${opened}`;
     while (performance.now() < endAt && !left.aborted) {
-      if (gathered.size === 0) await pause(keepAliveMs, (resolve) => (wake = resolve));
-      if (gathered.size === 0) {
+      if (gathered.size === 0 && !isAll) await pause(keepAliveMs, (resolve) => (wake = resolve));
+      if (gathered.size === 0 && !isAll) {
         yield ': nothing new\n\n';
         continue;
       }
       await pause(gatherMs);
       const changes = [...gathered.values()];
-      // The number of namespaces is limited, because each costs a request to the API server.
-      const isCut = changes.length >= maxGathered || new Set(changes.map(({ object }) => object.namespace)).size > maxNamespaces;
       gathered.clear();
-      let text = isCut ? 'event: open\ndata: {}\n\n' : '';
-      for (const { type, object } of isCut ? [] : changes) {
-        if (!(await access.may({ verb: 'get', ...defined({ resource }), namespace: object.namespace }))) continue;
-        const { namespace: of, name } = object;
-        text += type === 'deleted' ? frame('deleted', { namespace: of, name }) : frame(event, show(object));
-      }
+      // The number of namespaces is limited, because each costs a request to the API server.
+      const isCut = isAll || changes.length >= maxGathered || new Set(changes.map(({ object }) => object.namespace)).size > maxNamespaces;
+      isAll = false;
+      const text = isCut ? opened : await textOf(changes, view, access, isBrief);
       if (text !== '') yield text;
+      if (isBrief && text !== '') await pause(briefMs - gatherMs);
     }
   } finally {
     unsubscribe();
+    announcing.delete(onAll);
     count(-1);
   }
 }
 
-function frame(event: string, data: object): string {
+const opened = 'event: open\ndata: {}\n\n';
+
+/** The text about those of the changes that the caller may get; empty if there are none. */
+async function textOf<T extends Named>(
+  changes: readonly StreamChange<T>[],
+  view: StreamView<T>,
+  access: Access,
+  isBrief: boolean,
+): Promise<string> {
+  const { resource } = view;
+  const rights = new Map<string, boolean>();
+  let text = '';
+  for (const change of changes) {
+    const { namespace } = change.object;
+    const isPermitted = rights.get(namespace) ?? (await access.may({ verb: 'get', ...defined({ resource }), namespace }));
+    rights.set(namespace, isPermitted);
+    if (!isPermitted) continue;
+    if (isBrief) return 'event: changed\ndata: {}\n\n';
+    text += frameOf(change, view);
+  }
+  return text;
+}
+
+/** The frames of changes: written once for all streams, which are passed the same changes. */
+const frames = new WeakMap<StreamChange<Named>, string>();
+
+function frameOf<T extends Named>(change: StreamChange<T>, { event, show }: StreamView<T>): string {
+  const { type, object } = change;
+  const { namespace, name } = object;
+  const known = frames.get(change);
+  const frame = known ?? (type === 'deleted' ? writeFrame('deleted', { namespace, name }) : writeFrame(event, show(object)));
+  frames.set(change, frame);
+  return frame;
+}
+
+function writeFrame(event: string, data: object): string {
   return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 

@@ -29,6 +29,8 @@ export interface NamespaceCache {
   readonly versionOf: (namespace: string) => string;
   /** Whether the labels are up to date, if they decide anything. */
   readonly areLabelsKnown: () => boolean;
+  /** Whether the labels have been listed, if they decide anything; without a connection, they are those of the last one. */
+  readonly areLabelsListed: () => boolean;
   /** Calls the listener when the consent of a Namespace changes. */
   onConsent(listener: (namespace: string) => void): void;
   /** Calls the listener when the labels of a Namespace change, or become known. */
@@ -101,6 +103,7 @@ export function createNamespaceCache(
     versionOf: (namespace) => store.get('', namespace)?.resourceVersion ?? '',
     subscribe: store.subscribe,
     areLabelsKnown: () => !usesLabels || isCurrent(),
+    areLabelsListed: () => !usesLabels || watch?.reflector.state().synced === true,
     onLabels(listener) {
       store.subscribe(({ object, previous, type }) => {
         if (type !== 'updated' || !sameLabels(object.labels, previous?.labels)) listener(object.name);

@@ -77,6 +77,20 @@ export function areConnected(watches: readonly PolicyWatch[]): boolean {
   return states.some(({ connected }) => connected) && states.every(({ connected, isForbidden }) => connected || isForbidden);
 }
 
+/** Whether the policies of all permitted namespaces have been listed, at least once. */
+export function areListed(watches: readonly PolicyWatch[]): boolean {
+  const states = watches.map(({ reflector }) => reflector.state());
+  return states.some(({ synced }) => synced) && states.every(({ synced, isForbidden }) => synced || isForbidden);
+}
+
+/** The time of which the policies are, in ms since 1970: when a watch that failed last had news. undefined while none fails. A watch that ends in time is opened again without a failure. */
+export function staleSince(watches: readonly PolicyWatch[], now: number): number | undefined {
+  const failing = watches
+    .map(({ reflector }) => reflector.state())
+    .filter(({ connected, lastError, isForbidden }) => !connected && lastError !== undefined && !isForbidden);
+  return failing.length === 0 ? undefined : now - Math.max(...failing.map(({ quietMs = 0 }) => quietMs));
+}
+
 /** The watches of workloads that have started. */
 export function workloadReflectors(
   namespaces: readonly (string | undefined)[],

@@ -9,7 +9,7 @@ import { createVouching } from '../api/vouch.ts';
 import type { AddedRoutes, ApiOptions } from '../api/add-api.ts';
 import type { Doctor } from '../api/doctor-api.ts';
 import type { SelectedNamespaces } from '../api/namespaces-api.ts';
-import { ActionRefused, type PolicyPorts, type PolicyResource, type RunningService } from '../api/ports.ts';
+import { ActionRefused, type PolicyPorts, type PolicyResource, type RunningService, type Stale } from '../api/ports.ts';
 import { createKubeClient, type KubeClient } from '../kube/client.ts';
 import type { KubeAccessSource } from '../kube/kube-access.ts';
 import { isKubeError, KubeError } from '../kube/kube-error.ts';
@@ -33,7 +33,9 @@ interface ApiMeans {
   /** What wings add to the API. */
   readonly added: AddedRoutes;
   readonly access: KubeAccessSource | undefined;
-  readonly policies: Omit<PolicyPorts, 'noActions' | 'patch' | 'read' | 'readPods'> | undefined;
+  readonly policies:
+    | (Omit<PolicyPorts, 'noActions' | 'patch' | 'read' | 'readPods'> & { readonly staleSince: () => number | undefined })
+    | undefined;
   readonly doctor: Doctor | undefined;
   readonly namespaces: SelectedNamespaces | undefined;
 }
@@ -64,6 +66,7 @@ export function composeApi(
       auth: authOf(settings, reviews),
       reader: createEventReader(events),
       storePushes: (events) => queue.add(events),
+      stale: () => staleOf(redis.awaySince(), policies?.staleSince()),
       refusal: () => refusalOf(redis.health(), config.redis.durability),
       installation: {
         running: () => readRunning(redis.connection, prefix, reviews),
@@ -110,6 +113,13 @@ async function readRunning(redis: RedisAccess['connection'], prefix: string, clu
     ),
   ]);
   return { processes, ...defined({ redis: info, kubernetes: version }) };
+}
+
+function staleOf(redis: number | undefined, cluster: number | undefined): Stale[] {
+  return [
+    ...(cluster === undefined ? [] : [{ what: 'cluster', since: cluster } as const]),
+    ...(redis === undefined ? [] : [{ what: 'redis', since: redis } as const]),
+  ];
 }
 
 function whyNoActions({ auth, actions }: Foundation['settings']['config']['operations']): string | undefined {

@@ -107,6 +107,7 @@ export async function compose(
   const added = {
     features: loaded.flatMap(({ id, wing }) => (wing?.routes === undefined ? [] : [id])),
     causes: work?.causes ?? [],
+    sight: work?.sight ?? [],
     noteActivity: work?.noteActivity,
     routes: work?.routes ?? wings.flatMap(({ routes }) => routes ?? []),
   };

@@ -17,6 +17,8 @@ export interface RedisAccess {
   /** The connection of a producer, which fails without a wait if Redis is not reachable. */
   readonly connection: RedisConnection;
   readonly health: () => RedisHealth;
+  /** Since when Redis is not reachable, in ms since 1970; undefined if it is. */
+  readonly awaySince: () => number | undefined;
   readonly noteStored: (pushes: number) => void;
   readonly checks: () => readonly Check[];
   readonly measure: (metrics: Metrics) => void;
@@ -43,10 +45,15 @@ export function openRedis(settings: RedisSettings, logger: Logger): RedisAccess 
   // A busy disk delays commands by a second. With a shorter timeout, the process would be not ready during that time.
   const connection = connectProducer(redisAddressOf(settings), Math.max(settings.config.listen.confirmWithin, 2_000));
   connection.on('error', (error) => logger.debug({ err: error }, 'redis connection error'));
-  const monitor = monitorRedis(connection, prefix, (health) => reportRedis(stateOf(health, settings.config.redis), settings, logger));
+  let awaySince: number | undefined;
+  const monitor = monitorRedis(connection, prefix, (health) => {
+    awaySince = health.reachable ? undefined : (awaySince ?? Date.now());
+    reportRedis(stateOf(health, settings.config.redis), settings, logger);
+  });
   return {
     connection,
     health: monitor.health,
+    awaySince: () => awaySince,
     noteStored: monitor.noteStored,
     checks: () => [checkRedis(monitor.health())],
     measure: (metrics) => measureRedis(monitor.health(), metrics),

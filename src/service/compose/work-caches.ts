@@ -6,7 +6,7 @@ import { createAccessCache } from '../cluster/access-cache.ts';
 import { createClusterCache } from '../cluster/cluster-cache.ts';
 import { createDefinitionWatch } from '../cluster/definition-watch.ts';
 import { createNamespaceCache } from '../cluster/namespace-cache.ts';
-import { areConnected, logWatchErrors, watchedNamespaces, watchPolicies, type PolicyWatch } from '../cluster/policy-watches.ts';
+import { areConnected, areListed, logWatchErrors, watchedNamespaces, watchPolicies, type PolicyWatch } from '../cluster/policy-watches.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { createDiscovery } from '../kube/discovery.ts';
 import type { Foundation } from './foundation.ts';
@@ -71,6 +71,8 @@ export function openWorkCaches(foundation: Foundation, client: KubeClient, openW
       );
     },
     isWatching: () => areConnected(policyWatches) && namespaces.areLabelsKnown(),
+    /** Whether all policies have been listed. Without a connection, they are those of the last one. */
+    haveListed: () => areListed(policyWatches) && namespaces.areLabelsListed(),
     policyWatchOf: (namespace: string) =>
       policyWatches.find((watch) => watch.namespace === undefined || watch.namespace === namespace)?.reflector,
     whyNotSelected(namespace: string) {

@@ -8,6 +8,7 @@ import type { IdentifiedNotice } from '../../core/model/notice.ts';
 import type { ImagePolicy, PolicySpec } from '../../core/model/image-policy.ts';
 import type { ImageSource } from '../../core/model/image-source.ts';
 import type { KindRef } from '../../core/model/workload.ts';
+import type { Question } from '../api/access.ts';
 import type { FindCauses } from '../api/ports.ts';
 import type { Route } from '../api/route.ts';
 import type { AccessCache } from '../cluster/access-cache.ts';
@@ -90,6 +91,8 @@ export interface WingWork {
   readonly routes?: readonly Route[];
   /** Finds the causes for which something of the wing does not go on. */
   readonly causes?: FindCauses;
+  /** What the wing asks about callers to decide what it shows them. */
+  readonly sight?: readonly Question[];
   /** Starts the watches of the wing, of these namespaces or (undefined) of all. */
   watch(namespaces: readonly (string | undefined)[]): void;
   /** Resolves when the watched objects are known, or when it is known that there are none. */

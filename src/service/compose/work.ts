@@ -1,5 +1,6 @@
 /** Builds the role `work`: caches → processors → life. */
-import { checkKinds, checkReflector, workloadReflectors } from '../cluster/policy-watches.ts';
+import { checkKinds, checkReflector, staleSince, workloadReflectors } from '../cluster/policy-watches.ts';
+import type { Question } from '../api/access.ts';
 import type { FindCauses, PolicyPorts } from '../api/ports.ts';
 import type { Route } from '../api/route.ts';
 import { createPolicyFeed } from '../api/stream.ts';
@@ -37,9 +38,14 @@ export type WorkPart = Part & {
   readonly routes: readonly Route[];
   /** What finds the causes of the wings. */
   readonly causes: readonly FindCauses[];
+  /** What wings ask about callers to decide what they show them. */
+  readonly sight: readonly Question[];
   /** Notes what people asked for. */
   readonly noteActivity: NoteActivity;
-  readonly policies: Omit<PolicyPorts, 'noActions' | 'patch' | 'read' | 'readPods'>;
+  readonly policies: Omit<PolicyPorts, 'noActions' | 'patch' | 'read' | 'readPods'> & {
+    /** The time of which the policies are, in ms since 1970; undefined while their watches are connected. */
+    readonly staleSince: () => number | undefined;
+  };
 };
 
 /** Builds the role `work`. */
@@ -56,7 +62,8 @@ export function composeWork(foundation: Foundation, connections: WorkConnections
     takeStored: pushes.takeStored,
     view: { registry, policies: ports.policies.all, sourceOf: ports.registry.sourceOf, isWatching },
     policies: {
-      areKnown: isWatching,
+      areKnown: caches.haveListed,
+      staleSince: () => staleSince(caches.policyWatches(), Date.now()),
       all: ports.policies.all,
       find: ports.policies.find,
       consider: (policy) => ({ policy, why: whyNotSelected(policy.namespace) }),
@@ -66,6 +73,7 @@ export function composeWork(foundation: Foundation, connections: WorkConnections
     noteActivity: processors.noteActivity,
     routes: processors.wings.flatMap((wing) => wing.routes ?? []),
     causes: processors.wings.flatMap((wing) => wing.causes ?? []),
+    sight: processors.wings.flatMap((wing) => wing.sight ?? []),
     namespaces: { areKnown: namespaces.areLabelsKnown, whyNotSelected },
     checks: () => [...allReflectors().map(checkReflector), ...checkKinds(cluster), ...optional.flatMap((watches) => watches.checks())],
     measure() {

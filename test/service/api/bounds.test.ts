@@ -200,7 +200,7 @@ test('a stream of changes in more than two hundred namespaces says to read the l
   const feed = createPolicyFeed();
   let asked = 0;
   const access = { user: 'ann', credentials: { kind: 'none' }, may: () => Promise.resolve(++asked > 0) } as const;
-  const stream = createStreams().open(policyStream(feed), access, undefined);
+  const stream = createStreams().open(policyStream(feed), access, {});
   await stream.next();
   const next = stream.next();
   for (let index = 0; index < 300; index++) feed.publish({ type: 'updated', object: policyOf({ namespace: `n${index}` }) });

@@ -85,6 +85,7 @@ export function startApi(
     },
     storePushes: (events) => Promise.resolve(void stored.push(...events)),
     refusal: () => undefined,
+    stale: () => [],
     installation: {
       running: async () => ({ processes: [] }),
       receivers: async () => [],

@@ -12,7 +12,7 @@ const accessOf = (user: string, ...namespaces: string[]): Access => ({
 
 test('changes that come together are sent once for each policy, and only those that the caller may get', async () => {
   const [feed, streams] = [createPolicyFeed(), createStreams()];
-  const stream = streams.open(policyStream(feed), accessOf('ann', 'shop'), undefined);
+  const stream = streams.open(policyStream(feed), accessOf('ann', 'shop'), {});
   assert.match(String((await stream.next()).value), /^retry: 2000\nevent: open\n/);
   const next = stream.next();
   for (let change = 0; change < 100; change++) feed.publish({ type: 'updated', object: policyOf() });
@@ -30,7 +30,7 @@ test('changes that come together are sent once for each policy, and only those t
 
 test('a stream of one namespace sends nothing of another', async () => {
   const feed = createPolicyFeed();
-  const stream = createStreams().open(policyStream(feed), accessOf('ann', 'shop', 'ops'), 'ops');
+  const stream = createStreams().open(policyStream(feed), accessOf('ann', 'shop', 'ops'), { namespace: 'ops' });
   await stream.next();
   const next = stream.next();
   feed.publish({ type: 'updated', object: policyOf() });
@@ -41,7 +41,7 @@ test('a stream of one namespace sends nothing of another', async () => {
 
 test('where more changed than a client can be sent, it is told to read the list', async () => {
   const feed = createPolicyFeed();
-  const stream = createStreams().open(policyStream(feed), accessOf('ann', 'shop'), undefined);
+  const stream = createStreams().open(policyStream(feed), accessOf('ann', 'shop'), {});
   await stream.next();
   const next = stream.next();
   for (let index = 0; index < 12_000; index++) feed.publish({ type: 'updated', object: policyOf({ name: `p${index}` }) });
@@ -51,14 +51,11 @@ test('where more changed than a client can be sent, it is told to read the list'
 
 test('a user has at most twenty streams, and one that ends makes room', async () => {
   const [feed, streams] = [createPolicyFeed(), createStreams()];
-  const open = Array.from({ length: 20 }, () => streams.open(policyStream(feed), accessOf('ann'), undefined));
+  const open = Array.from({ length: 20 }, () => streams.open(policyStream(feed), accessOf('ann'), {}));
   for (const stream of open) await stream.next();
-  assert.throws(() => streams.open(policyStream(feed), accessOf('ann'), undefined), /too many streams/);
+  assert.throws(() => streams.open(policyStream(feed), accessOf('ann'), {}), /too many streams/);
   await open[0]?.return(undefined);
-  for (const stream of [
-    streams.open(policyStream(feed), accessOf('ann'), undefined),
-    streams.open(policyStream(feed), accessOf('bob'), undefined),
-  ]) {
+  for (const stream of [streams.open(policyStream(feed), accessOf('ann'), {}), streams.open(policyStream(feed), accessOf('bob'), {})]) {
     await stream.next();
     open.push(stream);
   }
@@ -67,7 +64,7 @@ test('a user has at most twenty streams, and one that ends makes room', async ()
 
 test('users with many streams make room for a user with none', async () => {
   const [feed, streams] = [createPolicyFeed(), createStreams()];
-  const openFor = (user: string) => streams.open(policyStream(feed), accessOf(user), undefined);
+  const openFor = (user: string) => streams.open(policyStream(feed), accessOf(user), {});
   const crowd = Array.from({ length: 500 }, (_, index) => openFor(`user-${index % 25}`));
   for (const stream of crowd) await stream.next();
   const bobs = openFor('bob');

@@ -10,6 +10,7 @@ import type { PolicyState } from '../../../core/model/policy-state.ts';
 import { listedOf } from '../listed.ts';
 import { policyState } from '../policy-view.ts';
 import { defineRoute, namespaceName, time } from '../route.ts';
+import { type ApiPorts, staleParts } from '../ports.ts';
 import { listVisible, policiesOf, whyNoActions } from '../see-policies.ts';
 
 const whole = 'Needs permission to list imagepolicies in all namespaces.';
@@ -251,10 +252,25 @@ export const getCaller = defineRoute({
     .object({
       user: z.string(),
       listsAll: z.boolean().describe('Whether the caller may list the policies of all namespaces.'),
+      seesAll: z
+        .literal(true)
+        .exactOptional()
+        .describe('Whether the caller may see everything, so that every other caller who may is answered the same.'),
       noActions: z
         .string()
         .exactOptional()
         .describe('Why the caller cannot act through the API at all; absent if he can, as far as his permissions go.'),
+      stale: z
+        .array(
+          z.object({
+            what: z
+              .enum(staleParts)
+              .describe('cluster: the API server, so that answers are of that time; redis: pushes and activity, which are missing.'),
+            since: time,
+          }),
+        )
+        .exactOptional()
+        .describe('What does not answer at present, and since when. The API then answers from memory as far as it can.'),
       features: z
         .array(z.string())
         .exactOptional()
@@ -265,11 +281,19 @@ export const getCaller = defineRoute({
     .meta({ id: 'Caller' }),
   async handle({ access, ports }) {
     const noActions = whyNoActions(ports, access);
+    const stale = ports.stale();
     return {
       user: access.user,
       listsAll: await access.may({ verb: 'list' }),
+      ...((await seesAll(access, ports)) && { seesAll: true as const }),
       ...defined({ noActions }),
+      ...(stale.length > 0 && { stale: stale.map(({ what, since }) => ({ what, since: toSeconds(new Date(since)) })) }),
       ...(ports.features.length > 0 && { features: [...ports.features] }),
     };
   },
 });
+
+async function seesAll(access: Access, { sight }: ApiPorts): Promise<boolean> {
+  for (const question of sight) if (!(await access.may(question))) return false;
+  return true;
+}

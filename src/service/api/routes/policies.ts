@@ -11,7 +11,7 @@ import { policyStates } from '../../../core/model/policy-state.ts';
 import { detail, policyDetail, policyState, policySummary, summarize } from '../policy-view.ts';
 import { pageOf, policyOrders } from '../policy-order.ts';
 import { defineRoute, digestParam, instantParam, namespaceName, policyParams, receiverParam } from '../route.ts';
-import { policyStream } from '../stream.ts';
+import { filterOf, policyStream, streamQuery } from '../stream.ts';
 import { listVisible, policiesOf, seePolicy } from '../see-policies.ts';
 
 const facets = z.array(
@@ -184,11 +184,10 @@ export const streamPolicies = defineRoute({
   about:
     'Server-sent events: `policy` with an entry of the list for each policy that was created or changed, `deleted` with its namespace and name, and `open` when what happened before may be missing, so that the list should be read (again). ' +
     'Shows what the caller may get. A stream ends after ten minutes; browsers connect again by themselves.',
-  query: z.object({ namespace: namespaceName.exactOptional() }),
+  query: streamQuery,
   answer: z.unknown(),
   media: 'text/event-stream',
-  handle: ({ query: { namespace }, access, ports }) =>
-    Promise.resolve(ports.streams.open(policyStream(policiesOf(ports).feed), access, namespace)),
+  handle: ({ query, access, ports }) => Promise.resolve(ports.streams.open(policyStream(policiesOf(ports).feed), access, filterOf(query))),
 });
 
 /** Reads a push from a text, which is an image or the id of an event. */

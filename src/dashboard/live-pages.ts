@@ -1,0 +1,104 @@
+/** Has open pages read themselves again when something changes: so seldom that it costs a few per cent of a core, however many pages are open. */
+import { randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** The pages that are open in browsers. */
+export interface LivePages {
+  /** The stream of one page, from the stream of the API, whose events say that something has changed. It ends when that one ends. */
+  follow(changes: AsyncIterable<Uint8Array | string>): Readable;
+  /** Whether something that was read at the time of the one mark also shows what a page was told of by the other mark. */
+  isAfter(read: string, told: string | undefined): boolean;
+  /** The mark of what is read from now on. */
+  mark(): string;
+  /** Counts the time of the processor that a page was read in. */
+  spend(ms: number): void;
+}
+
+export interface Pacing {
+  /** The share of a core that pages which follow changes may cost. */
+  readonly share: number;
+  /** The pause between two pages that are told. */
+  readonly atLeastMs: number;
+  readonly atMostMs: number;
+  /** The pause before the first page is told again. */
+  readonly roundMs: number;
+  readonly elapsed: () => number;
+}
+
+const usual: Pacing = { share: 0.03, atLeastMs: 25, atMostMs: 500, roundMs: 1_000, elapsed: () => performance.now() };
+
+/** Creates the pages of one process. */
+export function createLivePages({ share, atLeastMs, atMostMs, roundMs, elapsed }: Pacing = usual): LivePages {
+  // Another process cannot say what is after a mark of this one.
+  const own = randomBytes(6).toString('hex');
+  const due = new Set<OpenPage>();
+  let round = 0;
+  let spentMs = 0;
+  let isTelling = false;
+  const mark = () => `${own}-${round}`;
+
+  async function tellAll(): Promise<void> {
+    if (isTelling) return;
+    isTelling = true;
+    while (due.size > 0) {
+      const begin = elapsed();
+      // All pages of a round are told of the same changes, so that one reading serves all that show the same.
+      round++;
+      const told = [...due];
+      due.clear();
+      for (const page of told) {
+        if (page.isClosed) continue;
+        page.tell(mark());
+        await delay(Math.min(atMostMs, Math.max(atLeastMs, spentMs / share)), undefined, { ref: false });
+        spentMs = 0;
+      }
+      await delay(Math.max(0, begin + roundMs - elapsed()), undefined, { ref: false });
+    }
+    isTelling = false;
+  }
+
+  return {
+    mark,
+    isAfter: (read, told) => told !== undefined && numberOf(read, own) >= numberOf(told, own),
+    spend: (ms) => void (spentMs += ms),
+    follow(changes) {
+      const stream = new Readable({ read: () => undefined });
+      const page: OpenPage = { tell: (told) => stream.push(`event: changed\ndata: ${told}\n\n`), isClosed: false };
+      const pass = async () => {
+        stream.push('retry: 2000\n\n');
+        try {
+          for await (const chunk of changes) {
+            if (isEvent(String(chunk))) {
+              due.add(page);
+              void tellAll();
+            } else stream.push(': nothing new\n\n');
+          }
+        } catch {
+          // The browser connects again.
+        }
+        page.isClosed = true;
+        stream.push(null);
+      };
+      stream.on('close', () => (page.isClosed = true));
+      void pass();
+      return stream;
+    },
+  };
+}
+
+interface OpenPage {
+  readonly tell: (mark: string) => void;
+  isClosed: boolean;
+}
+
+/** Whether a part of a stream is more than a comment. */
+function isEvent(text: string): boolean {
+  return /^event:/m.test(text);
+}
+
+/** The round of a mark; NaN for one of another process. */
+function numberOf(mark: string, own: string): number {
+  const [process, round = ''] = mark.split('-');
+  return process === own && /^\d{1,15}$/.test(round) ? Number(round) : NaN;
+}

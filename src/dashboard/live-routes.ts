@@ -1,0 +1,98 @@
+/** Serves the part of each page that changes, for the script of open pages. Callers who are shown the same share one reading. */
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { BoundedMap } from '../core/async/bounded-map.ts';
+import { writeContent } from './layout.ts';
+import type { LivePages } from './live-pages.ts';
+import type { Page, Redirection } from './page.ts';
+import { pages } from './pages/index.ts';
+import { type DashboardMeans, queryOf, startVisit, type Visit } from './visit.ts';
+
+/** The header with the mark of the changes that a page was told of. */
+export const toldHeader = 'x-changed';
+
+const encoders = {
+  br: (text: string) => compressBrotli(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }),
+  gzip: (text: string) => compressGzip(text),
+};
+const [compressBrotli, compressGzip] = [promisify(brotliCompress), promisify(gzip)];
+
+/** A part of a page, in the encodings that were asked for. */
+interface Content {
+  readonly text: string;
+  readonly etag: string;
+  readonly encoded: Map<keyof typeof encoders, Promise<Buffer>>;
+}
+
+/** What was read, and when: a mark of the open pages. */
+interface Reading {
+  readonly mark: string;
+  readonly content: Promise<Content | Redirection>;
+}
+
+/** The most readings that are kept, of some ten kilobytes each. */
+const maxReadings = 100;
+
+/** Adds a route for each page. */
+export function addLiveRoutes(app: FastifyInstance, means: DashboardMeans, live: LivePages): void {
+  const readings = new BoundedMap<string, Reading>(maxReadings);
+  const share = (key: string, told: string | undefined, read: () => Promise<Content | Redirection>) => {
+    const known = readings.get(key);
+    if (known !== undefined && live.isAfter(known.mark, told)) return known.content;
+    const reading = { mark: live.mark(), content: read() };
+    readings.set(key, reading);
+    reading.content.catch(() => readings.get(key) === reading && readings.delete(key));
+    return reading.content;
+  };
+  for (const page of pages)
+    app.get<{ Params: Record<string, string> }>(`/live${page.path}`, { compress: false }, async (request, reply) => {
+      const begin = processorMs();
+      const visit = await startVisit(request, means);
+      const read = () => readPage(page, request, visit, means);
+      const key = page.isPersonal ? undefined : keyOf(request, visit);
+      const content = await (key === undefined ? read() : share(key, valueOf(request.headers[toldHeader]), read));
+      live.spend(processorMs() - begin);
+      return 'redirect' in content ? reply.redirect(content.redirect, 303) : sendContent(request, reply, content);
+    });
+}
+
+/** What a part of a page depends on; undefined if it depends on what this caller may see. */
+function keyOf({ url }: FastifyRequest, { caller, texts }: Visit): string | undefined {
+  return caller.seesAll === true ? JSON.stringify([url, texts.language, caller.noActions, caller.features]) : undefined;
+}
+
+async function readPage(
+  page: Page,
+  request: FastifyRequest<{ Params: Record<string, string> }>,
+  { viewer, ...visit }: Visit,
+  { settings }: DashboardMeans,
+): Promise<Content | Redirection> {
+  const shown = await page.show({ ...visit, params: request.params, query: queryOf(request.query), settings });
+  if ('redirect' in shown) return shown;
+  const text = writeContent({ ...shown, viewer });
+  const etag = `W/"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
+  return { text, etag, encoded: new Map() };
+}
+
+async function sendContent({ headers }: FastifyRequest, reply: FastifyReply, { text, etag, encoded }: Content): Promise<FastifyReply> {
+  reply.type('text/html; charset=utf-8').headers({ etag, vary: 'accept-encoding' });
+  if (headers['if-none-match'] === etag) return reply.code(304).send();
+  const accepted = valueOf(headers['accept-encoding'])?.split(/[\s,]+/) ?? [];
+  const encoding = (['br', 'gzip'] as const).find((one) => accepted.includes(one));
+  if (encoding === undefined) return reply.send(text);
+  const body = encoded.get(encoding) ?? encoders[encoding](text);
+  encoded.set(encoding, body);
+  return reply.header('content-encoding', encoding).send(await body);
+}
+
+function valueOf(header: string | readonly string[] | undefined): string | undefined {
+  return typeof header === 'string' ? header : header?.[0];
+}
+
+/** The time of the processor that the main thread has spent. */
+function processorMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}

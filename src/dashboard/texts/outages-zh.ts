@@ -1,0 +1,12 @@
+import type { Texts } from './en.ts';
+
+export const outagesZh: Texts['outages'] = {
+  cluster: {
+    title: 'API server 没有响应。策略显示的是此时的状态：',
+    text: '推送仍会被接收并保存；在其恢复之前，集群中不会有任何变更，审批等操作会失败。无法登录；权限超过十分钟未经确认的用户看不到任何内容。',
+  },
+  redis: {
+    title: 'Redis 没有响应，开始于',
+    text: '策略和原因是最新的，操作仍会被接受。推送、活动记录及其统计数据缺失；新的推送会被拒绝，由发送方重发或由轮询发现；在 Redis 恢复之前不会有任何变更。',
+  },
+};

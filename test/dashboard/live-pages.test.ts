@@ -1,0 +1,199 @@
+/** Pages that stay open: when they are told to read themselves again, and who shares a reading. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { PassThrough, type Readable } from 'node:stream';
+import { test, type TestContext } from 'node:test';
+import { brotliDecompressSync } from 'node:zlib';
+import { createBaseRoutes } from '../../src/bases/api/routes.ts';
+import { baseSight } from '../../src/bases/api/view.ts';
+import { createTargetRoutes } from '../../src/notify/routes.ts';
+import { targetSight } from '../../src/notify/target-causes.ts';
+import { createLivePages } from '../../src/dashboard/live-pages.ts';
+import type { Caller, Question } from '../../src/service/api/access.ts';
+import { createPolicyFeed } from '../../src/service/api/stream.ts';
+import { waitFor } from '../harness/wait-for.ts';
+import { samplePolicies } from '../service/api/sample-policies.ts';
+import { exampleOptions, notifications } from './example.ts';
+import { openDashboard, sessions, vouching } from './start-dashboard.ts';
+
+const fast = { share: 1, atLeastMs: 0, atMostMs: 0, roundMs: 0, elapsed: () => performance.now() };
+
+/** The mark that a page is told next. */
+async function markOf(page: Readable): Promise<string> {
+  for (;;) {
+    const text = String(page.read() ?? '');
+    const mark = /^event: changed\ndata: (\S+)$/m.exec(text)?.[1];
+    if (mark !== undefined) return mark;
+    await once(page, 'readable');
+  }
+}
+
+test('pages that are due at the same time are told the same mark, and later changes get a later one', async () => {
+  const live = createLivePages(fast);
+  const streams = [new PassThrough(), new PassThrough(), new PassThrough()];
+  const pages = streams.map((stream) => live.follow(stream));
+  const before = live.mark();
+  for (const stream of streams) stream.write('event: changed\ndata: {}\n\n');
+  const marks = await Promise.all(pages.map(markOf));
+  assert.equal(live.isAfter(before, marks[2]), false);
+  assert.equal(live.isAfter(live.mark(), marks[2]), true);
+  streams[0]?.write('event: changed\ndata: {}\n\n');
+  const [page] = pages;
+  assert.ok(page !== undefined);
+  const next = await markOf(page);
+  assert.equal(live.isAfter(marks[2] ?? '', next), false);
+  for (const page of pages) page.destroy();
+});
+
+test('comments only keep the connection, and the stream of a page ends with that of the API', async () => {
+  const changes = new PassThrough();
+  const page = createLivePages(fast).follow(changes);
+  changes.write(': nothing new\n\n');
+  changes.end();
+  let text = '';
+  for await (const chunk of page) text += String(chunk);
+  assert.equal(text, 'retry: 2000\n\n: nothing new\n\n');
+});
+
+test('a mark of another process, or no mark, proves nothing', () => {
+  const [one, other] = [createLivePages(fast), createLivePages(fast)];
+  for (const told of [undefined, '', 'x', other.mark(), `${one.mark()}x`]) assert.equal(one.isAfter(one.mark(), told), false);
+});
+
+/** Users by their tokens: `all` may see everything, `shop` only the namespace shop. */
+function openFor(t: TestContext, more: { readonly onQuestion?: (question: Question) => void } = {}) {
+  const { policies, ...options } = exampleOptions();
+  let lists = 0;
+  const feed = createPolicyFeed();
+  const dashboard = openDashboard(t, {
+    ...options,
+    policies: {
+      ...policies,
+      feed,
+      all() {
+        lists++;
+        return policies.all();
+      },
+      readPods: (caller) => {
+        const name = caller.kind === 'token' ? `pod-for-${caller.token}` : 'pod';
+        return Promise.resolve([{ name, startedAt: '2026-03-01T11:00:00Z', containers: [] }]);
+      },
+    },
+    auth: {
+      kind: 'kubernetes',
+      vouching,
+      reviewToken: (token) => Promise.resolve({ user: token, groups: [] }),
+      reviewAccess: ({ user }: Caller, question) => {
+        more.onQuestion?.(question);
+        return Promise.resolve(user.startsWith('all') || question.namespace === 'shop');
+      },
+    },
+    identification: sessions,
+    added: {
+      features: ['bases', 'notify'],
+      routes: [...createBaseRoutes(undefined), ...createTargetRoutes(notifications)],
+      sight: [...baseSight, ...targetSight],
+    },
+  });
+  const cookieOf = async (token: string) => `session.0=${await sessions.seal.session.close({ kind: 'token', token })}`;
+  return {
+    ...dashboard,
+    feed,
+    lists: () => lists,
+    read: async (token: string, url: string, headers: Record<string, string> = {}) =>
+      dashboard.app.inject({ url, headers: { host: 'localhost', cookie: await cookieOf(token), ...headers } }),
+    /** Opens a page, and resolves to the mark of its first notice. */
+    async open(token: string) {
+      const answer = await dashboard.app.inject({
+        url: '/stream',
+        headers: { host: 'localhost', cookie: await cookieOf(token) },
+        payloadAsStream: true,
+      });
+      t.after(() => answer.raw.res.destroy());
+      return markOf(answer.stream());
+    },
+  };
+}
+
+test('the part of a page that changes is the same as in the page', async (t) => {
+  const { read } = openFor(t);
+  for (const url of ['/', '/policies?state=Ready', '/policies/shop/checkout', '/approvals']) {
+    const [page, part] = [(await read('all', url)).body, (await read('all', `/live${url}`)).body];
+    const main = /<main[^]*<\/main>/.exec(page)?.[0] ?? '';
+    assert.ok(main.length > 100 && part.includes(main), url);
+    assert.equal(/<title>.*<\/title>/.exec(part)?.[0], /<title>.*<\/title>/.exec(page)?.[0], url);
+    assert.doesNotMatch(part, /Signed in/);
+  }
+});
+
+test('users who may see everything share one reading of what they were told of, and others read for themselves', async (t) => {
+  const { read, lists, open } = openFor(t);
+  const told = { 'x-changed': await open('all-1') };
+  const first = await read('all-1', '/live/policies', told);
+  assert.equal(first.statusCode, 200);
+  const once = lists();
+  for (const user of ['all-1', 'all-2', 'all-3']) assert.equal((await read(user, '/live/policies', told)).body, first.body);
+  assert.equal(lists(), once);
+  const limited = await read('shop', '/live/policies?namespace=shop', told);
+  assert.notEqual(limited.body, first.body);
+  assert.ok(lists() > once);
+  const twice = lists();
+  // Without a mark, and with one of another process, everything is read anew.
+  await read('all-1', '/live/policies');
+  await read('all-1', '/live/policies', { 'x-changed': 'other-1' });
+  assert.ok(lists() >= twice + 2);
+});
+
+test('a user who may not see everything is never shown what another one has read', async (t) => {
+  const { read, open } = openFor(t);
+  const told = { 'x-changed': await open('all-1') };
+  assert.match((await read('all-1', '/live/', told)).body, /staging/);
+  assert.doesNotMatch((await read('shop', '/live/', told)).body, /staging/);
+});
+
+test('what is read with the token of a user is shown to nobody else', async (t) => {
+  const { read, open } = openFor(t);
+  const told = { 'x-changed': await open('all-1') };
+  for (const user of ['all-1', 'all-2']) {
+    const { body } = await read(user, '/live/policies/shop-eu/payments', told);
+    assert.deepEqual(new Set(body.match(/pod-for-all-\d/g)), new Set([`pod-for-${user}`]));
+  }
+});
+
+test('a part that the browser has is not sent again, and one is compressed as the browser asks', async (t) => {
+  const { read } = openFor(t);
+  const plain = await read('all', '/live/policies');
+  const packed = await read('all', '/live/policies', { 'accept-encoding': 'gzip, br' });
+  assert.equal(packed.headers['content-encoding'], 'br');
+  assert.equal(brotliDecompressSync(packed.rawPayload).toString(), plain.body);
+  const again = await read('all', '/live/policies', { 'if-none-match': String(plain.headers.etag) });
+  assert.deepEqual([again.statusCode, again.body], [304, '']);
+});
+
+test('whatever a page asks about its user is asked before a reading is shared', async (t) => {
+  const asked = new Set<string>();
+  const { read } = openFor(t, { onQuestion: ({ verb, resource = 'imagepolicies' }) => void asked.add(`${verb} ${resource}`) });
+  await read('all', '/live/policies');
+  const known = new Set(asked);
+  const pages = ['/', '/policies', '/policies/shop/checkout', '/images', '/bases', '/bases/platform/java', '/activity', '/events'];
+  for (const url of [...pages, '/approvals', '/setup', '/search?q=web', '/cause?id=x']) await read('shop', `/live${url}`);
+  assert.deepEqual([...asked].toSorted(), [...known].toSorted());
+});
+
+test('a page that follows one policy is told of its changes alone', async (t) => {
+  const { read, app, feed } = openFor(t);
+  assert.match((await read('all', '/policies/shop/checkout')).body, /data-live="\/stream\?namespace=shop&amp;name=checkout"/);
+  const stream = await app.inject({
+    url: '/api/v1/stream?namespace=shop&name=ready&brief=true',
+    headers: { host: 'localhost', authorization: 'Bearer all' },
+    payloadAsStream: true,
+  });
+  t.after(() => stream.raw.res.destroy());
+  let text = '';
+  stream.stream().on('data', (chunk) => (text += String(chunk)));
+  await waitFor('the stream to be open', () => Promise.resolve(text.includes('event: open')));
+  for (const object of samplePolicies) if (object.name !== 'ready') feed.publish({ type: 'updated', object });
+  for (const object of samplePolicies) if (object.name === 'ready') feed.publish({ type: 'updated', object });
+  await waitFor('the change', () => Promise.resolve(text.includes('event: changed')));
+  assert.equal(text.split('event: changed').length, 2);
+});
