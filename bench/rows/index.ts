@@ -10,6 +10,7 @@ import { requests } from './requests.ts';
 import type { Row } from './row.ts';
 import { scale } from './scale.ts';
 import { start } from './start.ts';
+import { tabs } from './tabs.ts';
 import { unwatched } from './unwatched.ts';
 import { webhooks } from './webhooks.ts';
 
@@ -26,5 +27,6 @@ export const rows: readonly Row[] = [
   unwatched,
   bases,
   api,
+  tabs,
   commands,
 ];

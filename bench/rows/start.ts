@@ -29,12 +29,17 @@ export const start: Row = {
 };
 
 /** A worker, started where there is a lot. */
-export async function startInBigCluster(world: BenchWorld, quick: boolean): Promise<{ product: Product; startMs: number }> {
-  await fillCluster(world, await world.cluster.namespace('bulk'), 0, sizeOf(quick));
+export async function startInBigCluster(
+  world: BenchWorld,
+  quick: boolean,
+  roles = 'work',
+): Promise<{ product: Product; startMs: number; namespace: string }> {
+  const namespace = await world.cluster.namespace('bulk');
+  await fillCluster(world, namespace, 0, sizeOf(quick));
   const begin = performance.now();
-  const product = await world.startProduct({ roles: 'work' });
+  const product = await world.startProduct({ roles });
   await waitForCaches(product, quick);
-  return { product, startMs: performance.now() - begin };
+  return { product, startMs: performance.now() - begin, namespace };
 }
 
 async function waitForCaches(product: Product, quick: boolean): Promise<void> {
