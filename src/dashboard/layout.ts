@@ -62,9 +62,13 @@ function content({ title, body, viewer: { caller, texts } }: Pick<Framed, 'title
 
 /** What is old or missing, since when, and what still works. It goes away by itself: the stream says when something answers again. */
 function banner(stale: NonNullable<Caller['stale']>, { outages }: Texts): Html {
+  const isOnly = stale.length === 1;
   return html`
     <div class="outages" role="status">
-      ${stale.map(({ what, since }) => html`<p><b>${outages[what].title}${' '}${ago(since)}.</b>${' '}${outages[what].text}</p>`)}
+      ${stale.map(({ what, since }) => {
+        const { title, works, text } = outages[what];
+        return html`<p><b>${title}${' '}${ago(since)}</b>${' · '}${isOnly && `${works} `}${text}</p>`;
+      })}
     </div>
   `;
 }

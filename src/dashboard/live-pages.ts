@@ -26,7 +26,7 @@ export interface Pacing {
   readonly elapsed: () => number;
 }
 
-const usual: Pacing = { share: 0.03, atLeastMs: 25, atMostMs: 500, roundMs: 1_000, elapsed: () => performance.now() };
+const usual: Pacing = { share: 0.02, atLeastMs: 25, atMostMs: 500, roundMs: 1_000, elapsed: () => performance.now() };
 
 /** Creates the pages of one process. */
 export function createLivePages({ share, atLeastMs, atMostMs, roundMs, elapsed }: Pacing = usual): LivePages {

@@ -1,5 +1,6 @@
 /** Serves the part of each page that changes, for the script of open pages. Callers who are shown the same share one reading. */
 import { createHash } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -71,6 +72,7 @@ async function readPage(
 ): Promise<Content | Redirection> {
   const shown = await page.show({ ...visit, params: request.params, query: queryOf(request.query), settings });
   if ('redirect' in shown) return shown;
+  await nextTurn();
   const text = writeContent({ ...shown, viewer });
   const etag = `W/"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
   return { text, etag, encoded: new Map() };

@@ -1,4 +1,5 @@
 /** Connects the dashboard to the API in its own process, or in another one. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { defined } from '../core/model/defined.ts';
 import type { ApiTransport } from './api-client.ts';
@@ -10,6 +11,8 @@ const timeoutMs = 15_000;
 export function connectWithin(app: FastifyInstance): ApiTransport {
   return {
     async send({ method, path, headers, body, peer }) {
+      // A page asks several questions at once. Between two of them, other work has its turn.
+      await nextTurn();
       const answer = await app.inject({
         method,
         url: `/api/v1${path}`,

@@ -22,6 +22,8 @@ interface Options {
   readonly doctor?: Doctor;
   /** Reads the records of pushes; those of `records` unless given. */
   readonly reader?: ApiOptions['reader'];
+  /** What does not answer. */
+  readonly stale?: ApiOptions['stale'];
   /** What wings add to the API. */
   readonly added?: AddedRoutes;
   readonly more?: Partial<DashboardOptions>;
@@ -47,6 +49,7 @@ export function openDashboard(
     installation,
     doctor,
     reader,
+    stale,
     added,
     more,
   }: Options = {},
@@ -61,6 +64,7 @@ export function openDashboard(
       ...(installation && { installation }),
       ...(doctor && { doctor }),
       ...(reader && { reader }),
+      ...(stale && { stale }),
       ...(added && { added }),
     },
     (own, logger) => ({

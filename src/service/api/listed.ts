@@ -15,6 +15,8 @@ export interface Listed {
   readonly registry: string | undefined;
   /** When its history says that containers were changed, in ms since 1970; the newest first. */
   readonly changedAt: readonly number[];
+  /** A text that sorts the latest change first. */
+  readonly changedRank: string;
 }
 
 /** By the object, because a policy that changes is another object. */
@@ -28,6 +30,7 @@ export function listedOf(policy: ImagePolicy): Listed {
   if (found !== undefined) return found;
   const scope = scopeOf(policy.spec);
   const image = scope && formatRepository(scope.repository);
+  const changedAt = (policy.status.history ?? []).map(({ at }) => Date.parse(at));
   const listed: Listed = {
     policy,
     key: policyKey(policy),
@@ -35,7 +38,8 @@ export function listedOf(policy: ImagePolicy): Listed {
     image,
     registry: image && shared(image.slice(0, image.indexOf('/'))),
     namespace: shared(policy.namespace),
-    changedAt: (policy.status.history ?? []).map(({ at }) => Date.parse(at)),
+    changedAt,
+    changedRank: String(Number.MAX_SAFE_INTEGER - (changedAt[0] ?? 0)),
   };
   known.set(policy, listed);
   return listed;

@@ -6,18 +6,18 @@ import type { Listed } from './listed.ts';
 export const policyOrders = ['name', 'state', 'changed', 'reason', 'image'] as const;
 export type PolicyOrder = (typeof policyOrders)[number];
 
+const urgencies = Object.fromEntries(policyStates.map((state, index) => [state, String(index).padStart(2, '0')])) as Readonly<
+  Record<PolicyState, string>
+>;
+
 /** The rank of a policy in each order, as a text. The first rank comes first, and policies of one rank are sorted by namespace and name. */
 const rankIn: Readonly<Record<PolicyOrder, (listed: Listed) => string>> = {
   name: () => '',
-  state: ({ state }) => urgencyOf(state),
-  changed: ({ changedAt: [newest = 0] }) => String(Number.MAX_SAFE_INTEGER - newest),
-  reason: ({ policy, state }) => `${urgencyOf(state)} ${decisiveCondition(policy.status.conditions ?? [])?.reason ?? ''}`,
+  state: ({ state }) => urgencies[state],
+  changed: ({ changedRank }) => changedRank,
+  reason: ({ policy, state }) => `${urgencies[state]} ${decisiveCondition(policy.status.conditions ?? [])?.reason ?? ''}`,
   image: ({ image = '' }) => image,
 };
-
-function urgencyOf(state: PolicyState): string {
-  return String(policyStates.indexOf(state)).padStart(2, '0');
-}
 
 interface Placed {
   readonly listed: Listed;

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { defined } from '../../core/model/defined.ts';
 import { policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
 import { type Access, AccessError } from './access.ts';
+import { isOnlyChecked } from './only-checked.ts';
 import { summarize } from './policy-view.ts';
 import { namespaceName, objectName } from './route.ts';
 
@@ -10,6 +11,8 @@ import { namespaceName, objectName } from './route.ts';
 export interface StreamChange<T> {
   readonly type: 'added' | 'updated' | 'deleted';
   readonly object: T;
+  /** The object before; absent if that is not known. */
+  readonly previous?: T | undefined;
 }
 export type PolicyChange = StreamChange<ImagePolicy>;
 
@@ -32,11 +35,13 @@ export interface StreamView<T> {
   /** The name of the event for an object. */
   readonly event: string;
   readonly show: (object: T) => object;
+  /** Whether lists show nothing of a change; none unless given. */
+  readonly isQuiet?: (object: T, previous: T | undefined) => boolean;
 }
 
 /** The stream of ImagePolicies. */
 export function policyStream(feed: StreamFeed<ImagePolicy>): StreamView<ImagePolicy> {
-  return { feed, event: 'policy', show: summarize };
+  return { feed, event: 'policy', show: summarize, isQuiet: isOnlyChecked };
 }
 
 /** Creates a feed without listeners. */
@@ -179,7 +184,7 @@ async function* streamChanges<T extends Named>(
   const unsubscribe = view.feed.subscribe((change) => {
     const { object } = change;
     if ((namespace !== undefined && object.namespace !== namespace) || (name !== undefined && object.name !== name)) return;
-    if (gathered.size >= maxGathered) return;
+    if (gathered.size >= maxGathered || (isBrief && name === undefined && isQuiet(change, view))) return;
     // What a brief stream says is the same for all policies of a namespace.
     gathered.set(isBrief ? object.namespace : policyKey(object), change);
     wake?.();
@@ -239,6 +244,15 @@ async function textOf<T extends Named>(
     text += frameOf(change, view);
   }
   return text;
+}
+
+/** Whether lists show nothing of a change: compared once for all streams. */
+const quiet = new WeakMap<StreamChange<Named>, boolean>();
+
+function isQuiet<T extends Named>(change: StreamChange<T>, view: StreamView<T>): boolean {
+  const known = quiet.get(change) ?? (change.type === 'updated' && view.isQuiet?.(change.object, change.previous) === true);
+  quiet.set(change, known);
+  return known;
 }
 
 /** The frames of changes: written once for all streams, which are passed the same changes. */

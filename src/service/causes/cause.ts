@@ -79,14 +79,22 @@ export interface Cause {
 
 /** Orders causes: the most urgent first, then those that reach most policies, then the oldest. What blocks the installation reaches every policy. */
 export function orderCauses(causes: readonly Cause[]): Cause[] {
-  return causes.toSorted(
-    (a, b) =>
-      urgencies.indexOf(a.urgency) - urgencies.indexOf(b.urgency) ||
-      Number(blocksAll(b)) - Number(blocksAll(a)) ||
-      b.policies.length - a.policies.length ||
-      (a.since ?? '').localeCompare(b.since ?? '') ||
-      a.id.localeCompare(b.id),
+  return causes.toSorted(compareCauses);
+}
+
+/** Below zero if the first cause comes before the second one. */
+export function compareCauses(a: Cause, b: Cause): number {
+  return (
+    urgencies.indexOf(a.urgency) - urgencies.indexOf(b.urgency) ||
+    Number(blocksAll(b)) - Number(blocksAll(a)) ||
+    b.policies.length - a.policies.length ||
+    compareTexts(a.since ?? '', b.since ?? '') ||
+    compareTexts(a.id, b.id)
   );
+}
+
+function compareTexts(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1;
 }
 
 const blocksAll = ({ kind, urgency, policies }: Cause): boolean =>

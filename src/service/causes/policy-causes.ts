@@ -5,7 +5,7 @@ import { scopeOf, type ImagePolicy } from '../../core/model/image-policy.ts';
 import { formatRepository } from '../../core/model/image-reference.ts';
 import type { Condition, PolicyStatus } from '../../core/model/policy-status.ts';
 import { isReason } from '../../core/model/reasons.ts';
-import { orderCauses, type Cause, type CauseStep, type ReachedPolicy } from './cause.ts';
+import { compareCauses, type Cause, type CauseStep, type ReachedPolicy } from './cause.ts';
 import { otherReason, reasonRules, type ReasonRule } from './reason-rules.ts';
 
 type Policy = Pick<ImagePolicy, 'namespace' | 'name' | 'spec' | 'status' | 'parent'>;
@@ -110,8 +110,7 @@ function rolloutsOf({ rollouts }: PolicyStatus): Cause['rollouts'] {
 
 /** The most urgent one of some causes with the same id, of all their policies. */
 function join(same: readonly Cause[]): Cause {
-  const [first] = same.length === 1 ? same : orderCauses(same);
-  if (first === undefined) throw new Error('unreachable');
+  const first = same.reduce((best, one) => (compareCauses(one, best) < 0 ? one : best));
   const rollouts = same.flatMap((one) => one.rollouts ?? []);
   return {
     ...first,

@@ -75,3 +75,36 @@ test('users with many streams make room for a user with none', async () => {
   await Promise.all([bobs, ...crowd].map((stream) => stream.return(undefined)));
   assert.equal((await openFor('user-0').return(undefined)).done, true);
 });
+
+test('a brief stream says that something has changed, but not that a policy was only checked again', async () => {
+  const feed = createPolicyFeed();
+  const access = accessOf('ann', 'shop');
+  const [all, one] = [{ isBrief: true }, { isBrief: true, namespace: 'shop', name: 'web' }].map((filter) =>
+    createStreams().open(policyStream(feed), access, filter),
+  );
+  assert.ok(all !== undefined && one !== undefined);
+  await Promise.all([all.next(), one.next()]);
+  const [ofAll, ofOne] = [all.next(), one.next()];
+  let isTold = false;
+  void ofAll.then(() => (isTold = true));
+  const before = policyOf({ status: { running: '1.0.0', lastCheckTime: '2026-03-01T11:00:00Z' } });
+  const checked = { ...before, resourceVersion: '2', status: { ...before.status, lastCheckTime: '2026-03-01T12:00:00Z' } };
+  feed.publish({ type: 'updated', object: checked, previous: before });
+  // The page of the policy shows when it was checked.
+  assert.equal((await ofOne).value, 'event: changed\ndata: {}\n\n');
+  assert.equal(isTold, false);
+  feed.publish({ type: 'updated', object: policyOf({ namespace: 'ops' }) });
+  feed.publish({ type: 'updated', object: { ...checked, status: { ...checked.status, running: '1.1.0' } }, previous: checked });
+  assert.equal((await ofAll).value, 'event: changed\ndata: {}\n\n');
+  await Promise.all([all.return(undefined), one.return(undefined)]);
+});
+
+test('readers read everything again when that is announced', async () => {
+  const streams = createStreams();
+  const stream = streams.open(policyStream(createPolicyFeed()), accessOf('ann'), {});
+  await stream.next();
+  const next = stream.next();
+  streams.announce();
+  assert.equal((await next).value, 'event: open\ndata: {}\n\n');
+  await stream.return(undefined);
+});
