@@ -7,8 +7,8 @@ import { type Api, ApiFailure } from './api-client.ts';
 import { parseChoice, type Choice } from './choices.ts';
 import { html, type Html } from './html.ts';
 import { option, policyLink, policyPath, tagOf } from './parts/inline.ts';
-import { problem } from './parts/problem.ts';
 import type { Query } from './page.ts';
+import { ifPermitted, problem } from './parts/problem.ts';
 import { reasonField, reasonOf } from './parts/reason-field.ts';
 import { factList } from './parts/tables.ts';
 import type { Texts } from './texts/en.ts';
@@ -25,13 +25,22 @@ export function addActionRoutes(app: FastifyInstance, means: DashboardMeans): vo
       const found = await api.read(getPolicy, request.params);
       return sendPage(request, reply, viewer, {
         section: 'policies',
-        title: `${texts[action]}: ${found.namespace}/${found.name}`,
+        title: titleOf(action, found, texts),
         body: whyNotLinked(found, queryOf(request.query).one('link'), means, texts) ?? confirm(found, action, texts),
       });
     });
     app.post<{ Params: Params }>(path, async (request, reply) => {
-      const { api } = await startVisit(request, means);
-      await api.post(action, request.params, bodyOf(action, queryOf(request.body)));
+      const { api, texts, viewer } = await startVisit(request, means);
+      try {
+        await api.post(action, request.params, bodyOf(action, queryOf(request.body)));
+      } catch (error) {
+        if (!(error instanceof ApiFailure) || error.status === 401) throw error;
+        const found = await ifPermitted(api.read(getPolicy, request.params));
+        // It says why where it was asked for, so that it can be tried again.
+        const body = html`${problem(error.message)} ${found === undefined ? linkTo(request.params) : confirm(found, action, texts)}`;
+        const title = titleOf(action, request.params, texts);
+        return sendPage(request, reply.code(error.status), viewer, { section: 'policies', title, body });
+      }
       return reply.redirect(`${policyPath(request.params)}?done=${action}`, 303);
     });
   }
@@ -65,6 +74,14 @@ export function addActionRoutes(app: FastifyInstance, means: DashboardMeans): vo
     const body = showResults(results, '/approvals', texts.approvals);
     return sendPage(request, reply, viewer, { section: 'approvals', title: texts.approvals, body });
   });
+}
+
+function titleOf(action: ActionName, { namespace, name }: Params, texts: Texts): string {
+  return `${texts[action]}: ${namespace}/${name}`;
+}
+
+function linkTo(policy: Params): Html {
+  return html`<p>${policyLink(policy)}</p>`;
 }
 
 /** The actions that are done for several policies at once; a rollback goes to the image before. An approval names its image, and has a form of its own. */

@@ -4,9 +4,10 @@ import { getEvents } from '../../service/api/routes/events.ts';
 import { type BaseLink, baseReads } from '../../service/api/base-view.ts';
 import { getPods } from '../../service/api/routes/pods.ts';
 import { explainPolicy, getPolicy, getResource } from '../../service/api/routes/policies.ts';
-import { actionPath, actionsFor, type PolicyDetail } from '../action-list.ts';
+import { actionNames, actionPath, actionsFor, type PolicyDetail } from '../action-list.ts';
 import { html, type Html } from '../html.ts';
 import { type Caller, hasActivity, hasSection, type Page, type Query } from '../page.ts';
+import { actionResult } from '../parts/action-result.ts';
 import { causePath, causeSentence, showStep } from '../parts/causes.ts';
 import { baseChain } from '../parts/dependents.ts';
 import { explanation } from '../parts/explanation.ts';
@@ -50,7 +51,7 @@ export const policy: Page = {
     ]);
     const pods = isUnfinished(found) ? await partOf(api.read(getPods, params), ({ workloads }) => showPods(workloads, texts)) : undefined;
     const body = html`
-      ${showResult(query, texts)} ${showVerdict(found, causes, caller, texts)} ${showActions(found, caller, texts)}
+      ${showResult(query, found, texts)} ${showVerdict(found, causes, caller, texts)} ${showActions(found, caller, texts)}
       <section>
         <h2>${texts.now}</h2>
         ${runAndWant(found, now, texts)} ${showNow(found, texts)}
@@ -138,9 +139,9 @@ function showChain(bases: readonly BaseLink[], texts: Texts): Html {
 }
 
 /** Shows the result of the action from which the user returns. */
-function showResult(query: Query, texts: Texts): Html | undefined {
-  const done = actionsFor(undefined, texts).find(({ name }) => name === query.one('done'));
-  return done && html`<p class="done" role="status">${texts.done(done.label)}</p>`;
+function showResult(query: Query, found: PolicyDetail, texts: Texts): Html | undefined {
+  const action = actionNames.find((name) => name === query.one('done'));
+  return action && actionResult(action, found, texts);
 }
 
 function showActions(found: PolicyDetail, { noActions }: Caller, texts: Texts): Html {
