@@ -26,7 +26,9 @@ export interface Pacing {
   readonly elapsed: () => number;
 }
 
-const usual: Pacing = { share: 0.02, atLeastMs: 25, atMostMs: 500, roundMs: 1_000, elapsed: () => performance.now() };
+/** What a reading costs besides: the request, the session, the stream. */
+const otherMs = 1;
+const usual: Pacing = { share: 0.03, atLeastMs: 25, atMostMs: 500, roundMs: 1_000, elapsed: () => performance.now() };
 
 /** Creates the pages of one process. */
 export function createLivePages({ share, atLeastMs, atMostMs, roundMs, elapsed }: Pacing = usual): LivePages {
@@ -50,8 +52,10 @@ export function createLivePages({ share, atLeastMs, atMostMs, roundMs, elapsed }
       for (const page of told) {
         if (page.isClosed) continue;
         page.tell(mark());
-        await delay(Math.min(atMostMs, Math.max(atLeastMs, spentMs / share)), undefined, { ref: false });
+        const pauseMs = Math.min(atMostMs, Math.max(atLeastMs, spentMs / share));
+        // What is read meanwhile counts for the next pause.
         spentMs = 0;
+        await delay(pauseMs, undefined, { ref: false });
       }
       await delay(Math.max(0, begin + roundMs - elapsed()), undefined, { ref: false });
     }
@@ -61,7 +65,7 @@ export function createLivePages({ share, atLeastMs, atMostMs, roundMs, elapsed }
   return {
     mark,
     isAfter: (read, told) => told !== undefined && numberOf(read, own) >= numberOf(told, own),
-    spend: (ms) => void (spentMs += ms),
+    spend: (ms) => void (spentMs += ms + otherMs),
     follow(changes) {
       const stream = new Readable({ read: () => undefined });
       const page: OpenPage = { tell: (told) => stream.push(`event: changed\ndata: ${told}\n\n`), isClosed: false };

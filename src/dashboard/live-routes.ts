@@ -33,8 +33,8 @@ interface Reading {
   readonly content: Promise<Content | Redirection>;
 }
 
-/** The most readings that are kept, of some ten kilobytes each. */
-const maxReadings = 100;
+/** The most readings that are kept, of up to a hundred kilobytes each. */
+const maxReadings = 50;
 
 /** Adds a route for each page. */
 export function addLiveRoutes(app: FastifyInstance, means: DashboardMeans, live: LivePages): void {

@@ -45,16 +45,25 @@ export async function identifySender(request: Incoming, how: Identification): Pr
     case 'proxy':
       return { headers: passOn(request.raw.rawHeaders, how.headers), peer };
     case 'session': {
-      const session = await how.seal.session.open(joinCookie(how.cookie, request.cookies));
+      const session = await openSession(request, how);
       return session && senderOf(session, { client: request.ip, isSession: true }, how);
     }
   }
 }
 
+/** The sessions of requests: each is decrypted once. */
+const opened = new WeakMap<Incoming['raw'], Promise<Session | undefined>>();
+
+function openSession({ raw, cookies }: Incoming, { seal, cookie }: SessionIdentification): Promise<Session | undefined> {
+  const session = opened.get(raw) ?? seal.session.open(joinCookie(cookie, cookies));
+  opened.set(raw, session);
+  return session;
+}
+
 /** The key by which requests are counted: a session, a user behind a proxy, or a network. So nobody can use up the limit of a session. */
 export async function countedAs(request: Incoming, how: Identification): Promise<string> {
   if (how.kind === 'proxy') return `${networkOf(request.ip)} ${String(request.headers[how.headers[0] ?? ''] ?? '')}`;
-  const session = how.kind === 'session' ? await how.seal.session.open(joinCookie(how.cookie, request.cookies)) : undefined;
+  const session = how.kind === 'session' ? await openSession(request, how) : undefined;
   if (session === undefined) return networkOf(request.ip);
   return createHash('sha256').update(JSON.stringify(session)).digest('base64');
 }

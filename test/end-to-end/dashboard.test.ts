@@ -76,7 +76,7 @@ describe('the dashboard of the service', { skip: why ?? false }, () => {
     await page.getByText(/^Approve 1\.1\.0@sha256:/).waitFor();
     await isAccessible(page);
     await page.getByRole('button', { name: 'Approve' }).click();
-    await page.getByText('Requested: Approve.').waitFor();
+    await page.getByText(/^(?:Requested|Done): Approve\./).waitFor();
     await world.waitForImage('web', `${world.quiet.host}/shop/web:1.1.0`);
     await page.locator('.timeline code', { hasText: ':1.1.0' }).first().waitFor();
     await page.locator('.timeline').getByText('harbor', { exact: true }).waitFor();
@@ -106,7 +106,7 @@ describe('the dashboard of the service', { skip: why ?? false }, () => {
     await page.goto(`${service.operationsUrl}/policies/${world.namespace}/web/rollback`);
     await page.getByLabel('Roll back to').selectOption('1.1.0');
     await page.getByRole('button', { name: 'Roll back' }).click();
-    await page.getByText('Requested: Roll back.').waitFor();
+    await page.getByText(/^(?:Requested|Done): Roll back\./).waitFor();
     await world.waitForImage('web', `${world.quiet.host}/shop/web:1.1.0`);
     await context.close();
   });
@@ -158,7 +158,7 @@ describe('the dashboard of the service', { skip: why ?? false }, () => {
     await page.locator('#live.on').waitFor();
     await page.getByRole('link', { name: 'Check now' }).click();
     await page.getByRole('button', { name: 'Check now' }).click();
-    await page.getByText('Requested: Check now.').waitFor();
+    await page.getByText(/^(?:Requested|Done): Check now\./).waitFor();
     assert.equal((await fetch(`${alone.operationsUrl}/readyz`)).status, 200);
     await context.close();
   });

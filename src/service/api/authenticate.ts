@@ -165,9 +165,14 @@ function trust(peers: readonly string[]): (peer: string) => boolean {
   return (peer) => peer !== '' && list.check(peer, isIPv6(peer) ? 'ipv6' : 'ipv4');
 }
 
-function keyOf(caller: Caller, { verb, resource, namespace }: Question): string {
-  return hash(JSON.stringify([caller.user, caller.uid, caller.groups, caller.extra, verb, resource, namespace]));
+function keyOf(caller: Caller, { verb, resource = '', namespace = '' }: Question): string {
+  const known = callerKeys.get(caller) ?? hash(JSON.stringify([caller.user, caller.uid, caller.groups, caller.extra]));
+  callerKeys.set(caller, known);
+  // Neither part can contain a space.
+  return `${known} ${verb} ${resource} ${namespace}`;
 }
+
+const callerKeys = new WeakMap<Caller, string>();
 
 function hash(text: string): string {
   return createHash('sha256').update(text).digest('base64');

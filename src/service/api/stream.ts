@@ -60,8 +60,9 @@ export function createPolicyFeed(): PolicyFeed {
 
 /** How long changes are gathered. Several changes of one policy in this time are sent once. */
 const gatherMs = 250;
-/** How often a brief stream says at most that something has changed: its readers then read a list again. */
+/** How often a brief stream says at most that something has changed, and how much longer that takes for each open stream. Its readers then read a list again. */
 const briefMs = 1_000;
+const briefMsOfStream = 25;
 /** The interval of comments that keep a connection alive, because proxies close a silent one. */
 const keepAliveMs = 15_000;
 /** How long a stream lives. The caller then connects again and is authenticated again, because his token may have expired, or his account been removed. */
@@ -121,7 +122,14 @@ export function createStreams(): Streams {
       makeRoom(access.user);
       // A stream is counted when it is read for the first time, because one that is never read does not end either.
       const left = new AbortController();
-      const texts = streamChanges(view, { access, filter, announcing, count: (by) => count(access.user, end, by), left: left.signal });
+      const texts = streamChanges(view, {
+        access,
+        filter,
+        announcing,
+        open: () => total,
+        count: (by) => count(access.user, end, by),
+        left: left.signal,
+      });
       const end = () => {
         clearTimeout(timer);
         left.abort();
@@ -170,6 +178,8 @@ interface Listener {
   readonly filter: StreamFilter;
   /** What is called when everything is to be read again. */
   readonly announcing: Set<() => void>;
+  /** How many streams are open. */
+  readonly open: () => number;
   readonly count: (by: 1 | -1) => void;
   /** Aborted when nobody reads the stream any more. */
   readonly left: AbortSignal;
@@ -177,7 +187,7 @@ interface Listener {
 
 async function* streamChanges<T extends Named>(
   view: StreamView<T>,
-  { access, filter: { namespace, name, isBrief = false }, announcing, count, left }: Listener,
+  { access, filter: { namespace, name, isBrief = false }, announcing, open, count, left }: Listener,
 ): AsyncGenerator<string> {
   const gathered = new Map<string, StreamChange<T>>();
   let wake: (() => void) | undefined;
@@ -214,7 +224,7 @@ async function* streamChanges<T extends Named>(
       isAll = false;
       const text = isCut ? opened : await textOf(changes, view, access, isBrief);
       if (text !== '') yield text;
-      if (isBrief && text !== '') await pause(briefMs - gatherMs);
+      if (isBrief && text !== '') await pause(Math.max(briefMs, open() * briefMsOfStream) - gatherMs);
     }
   } finally {
     unsubscribe();
