@@ -63,6 +63,11 @@ export async function findCrane(): Promise<string> {
   return (await once(tools.crane, craneSources)).path;
 }
 
+/** Finds or builds a server with the API of S3. */
+export async function findS3Server(): Promise<string> {
+  return (await once(tools.s3Server, s3Sources)).path;
+}
+
 /** Finds or installs skopeo. */
 export async function findSkopeo(): Promise<string> {
   return (await once(tools.skopeo, (tool) => [onPath(tool), debianPackage(tool, 'skopeo')])).path;
@@ -92,6 +97,9 @@ export const lacksPromtool = (): Promise<string | undefined> => lacks(findPromto
 
 /** Why crane cannot check images; undefined where it can be had. */
 export const lacksCrane = (): Promise<string | undefined> => lacks(findCrane);
+
+/** Why a bucket cannot be tested; undefined where a server with the API of S3 can be had. */
+export const lacksS3Server = (): Promise<string | undefined> => lacks(findS3Server);
 
 /** Why skopeo cannot copy images; undefined where it can be had. */
 export const lacksSkopeo = (): Promise<string | undefined> => lacks(findSkopeo);
@@ -198,6 +206,12 @@ function craneSources(tool: tools.Tool): Source[] {
   const module = 'github.com/google/go-containerregistry';
   const ldflags = `-X ${module}/cmd/crane/cmd.Version=${tools.craneVersion}`;
   return goSources(tool, tools.craneVersion, { module, package: `${module}/cmd/crane`, ldflags, about: 'about 30 seconds' });
+}
+
+function s3Sources(tool: tools.Tool): Source[] {
+  const module = 'github.com/versity/versitygw';
+  const ldflags = `-X main.Version=${tools.s3Version}`;
+  return goSources(tool, tools.s3Version, { module, package: `${module}/cmd/versitygw`, ldflags, about: 'about 2 minutes' });
 }
 
 function inAssets(tool: tools.Tool): Source {

@@ -6,10 +6,12 @@ import {
   findKustomize,
   findRedis,
   findRegistry,
+  findS3Server,
   lacksChromium,
   lacksHelm,
   lacksKubectl,
   lacksKustomize,
+  lacksS3Server,
 } from './binaries.ts';
 
 /** Makes sure that the servers of the demo are there; returns their paths. */
@@ -27,6 +29,7 @@ export async function prepare(): Promise<string[]> {
     { what: 'the commands of the tutorial are', lacks: lacksKubectl, find: findKubectl },
     { what: 'the chart is', lacks: lacksHelm, find: findHelm },
     { what: 'the overlays for kustomize are', lacks: lacksKustomize, find: findKustomize },
+    { what: 'the record in a bucket is', lacks: lacksS3Server, find: findS3Server },
     { what: 'the dashboard in a browser is', lacks: lacksChromium, find: findChromium },
   ];
   for (const { what, lacks, find } of tools) {

@@ -21,6 +21,7 @@ export const kustomizeVersion = 'v5.8.1';
 export const craneVersion = 'v0.22.1';
 /** The module of Prometheus 3.16: versions of modules are v0. */
 export const prometheusVersion = 'v0.316.0';
+export const s3Version = 'v1.8.0';
 
 const kubeAdvice = 'install Go 1.24 or newer, or set KUBEBUILDER_ASSETS to a folder with etcd, kube-apiserver and kube-controller-manager';
 
@@ -113,6 +114,15 @@ export const crane: Tool = {
   versionPattern: /v?(\d+)\.(\d+)\.\d+/,
   oldest: { major: 0, minor: 15 },
   advice: 'install Go 1.24 or newer, or crane (https://github.com/google/go-containerregistry) so that it is on the PATH',
+};
+
+/** A server with the API of S3: the Versity S3 Gateway, which keeps objects in files. */
+export const s3Server: Tool = {
+  id: 'versitygw',
+  names: ['versitygw'],
+  versionPattern: /^Version\s*: v?(\d+)\.(\d+)\.\d+/m,
+  oldest: { major: 1, minor: 2 },
+  advice: 'install Go 1.24 or newer, or versitygw (https://github.com/versity/versitygw) so that it is on the PATH',
 };
 
 /** Copies images between registries and folders. */
