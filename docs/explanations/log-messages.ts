@@ -48,6 +48,8 @@ export const logActions = {
   'rebuild not accepted': 'Check the address, the project and the token. `status.requests` of the policy shows the same.',
   'certificates not checked': 'Check Redis; `image-watcher doctor` checks the same certificates.',
   'activity not recorded': 'Check Redis. The entries are missing in the record of activity only.',
+  'record not written, will be repeated':
+    'Check the folder or the bucket, and what may be written there ([the record](operations/record.md)). `image-watcher doctor` says how much waits.',
   'notices not stored': 'Check Redis. The notifications may be missing; the state of the policy is in its status.',
   'notice not accepted': 'Check the URL of the target ([notifications](notifications.md)), and whether the chat is available.',
   'notice given up':

@@ -4,6 +4,7 @@ import type { Foundation } from '../service/compose/foundation.ts';
 import type { ServiceWing } from '../service/compose/wing.ts';
 import type { JoinedWing, WorkMeans } from '../service/compose/work-wing.ts';
 import { createActivityWriter, readActivities } from '../service/queue/activity-stream.ts';
+import { createKeeper } from './record/keep-record.ts';
 import { createRecorder } from './recorder.ts';
 import { createActivityRoutes } from './routes.ts';
 
@@ -13,8 +14,11 @@ export const service: ServiceWing = {
   routes: createActivityRoutes(undefined),
 };
 
-function joinActivity({ logger }: Foundation, { queue, failFastRedis, rewriteNotice }: WorkMeans): JoinedWing {
-  const record = createRecorder(createActivityWriter(queue.redis, queue.prefix, Date.now), logger);
+function joinActivity(foundation: Foundation, means: WorkMeans): JoinedWing {
+  const { queue, failFastRedis, rewriteNotice } = means;
+  const { redis, prefix } = queue;
+  const isKept = foundation.settings.record !== undefined;
+  const record = createRecorder(createActivityWriter({ redis, prefix, isKept }, Date.now), foundation.logger);
   return {
     onActivity: (activities) => void record(activities),
     notices: {
@@ -24,13 +28,16 @@ function joinActivity({ logger }: Foundation, { queue, failFastRedis, rewriteNot
       },
       add: (notices) => record(notices.map(activityOf)),
     },
-    work: () => ({
-      workers: [],
-      routes: createActivityRoutes((of) => readActivities(failFastRedis, queue.prefix, of)),
-      watch: () => undefined,
-      settled: () => Promise.resolve(),
-      start: () => undefined,
-      stop: () => Promise.resolve(),
-    }),
+    work() {
+      const keeper = createKeeper(foundation, means);
+      return {
+        workers: [],
+        routes: createActivityRoutes((of) => readActivities(failFastRedis, prefix, of)),
+        watch: () => undefined,
+        settled: () => Promise.resolve(),
+        start: () => keeper?.start(),
+        stop: async () => keeper?.stop(),
+      };
+    },
   };
 }

@@ -8,7 +8,7 @@ export const generatePassword = defineCommand({
   name: 'generate-password',
   summary: summaries['generate-password'],
   about:
-    "Creates the Secret with a random password of 256 bits. A Secret that exists is left as it is, so that a password stays the same however often this runs. The chart's job does this for the embedded Redis.",
+    "Creates the Secret with a random password of 256 bits. A Secret that exists is left as it is. The chart's job does this for the embedded Redis.",
   options: {
     secret: { value: 'NAMESPACE/NAME', about: 'the Secret' },
     key: { value: 'KEY', about: 'its key (default password)' },

@@ -33,11 +33,11 @@ function importCommandOf(importer: Importer) {
     summary,
     about: `${about} Changes nothing.
 
-Exit codes: 0 everything was carried over, 1 something was not, or the cluster does not answer, 2 wrong usage.`,
+Exit codes: 0 all carried over, 1 not all, or no answer, 2 wrong usage.`,
     arguments: [
       {
         name: 'FILE',
-        about: 'files or folders to read instead of the cluster, and - for the standard input',
+        about: 'files or folders instead of the cluster; - is the standard input',
         multiple: true,
         completes: 'file',
       },

@@ -68,6 +68,37 @@ test('the proxy is for all who leave the cluster, and the Secret with its passwo
   }
 });
 
+test('only workers have the volume and the key of the record of activity, and only they know of it', { skip }, async () => {
+  const kept: Values = {
+    ...values,
+    web: { enabled: true },
+    config: { record: { folder: '/var/lib/image-watcher/record' } },
+    recordVolume: { persistentVolumeClaim: { claimName: 'record' } },
+    recordEnvFrom: [{ secretRef: { name: 'record-key' } }],
+  };
+  for (const mode of ['separate', 'together']) {
+    const objects = await renderChart({ ...kept, mode });
+    const config = objects.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === 'image-watcher') as unknown as {
+      data: Record<string, string>;
+    };
+    const pods = podTemplatesOf(objects).filter((pod) => pod.spec.containers[0]?.args?.[0] === 'serve');
+    assert.ok(pods.length > 0);
+    for (const pod of pods) {
+      const roles = rolesOf(pod)?.split(',') ?? [];
+      const text = JSON.stringify(pod.spec);
+      const file = pod.spec.containers[0]?.args?.[4]?.split('/').at(-1) ?? '';
+      for (const found of [
+        text.includes('{"name":"record","persistentVolumeClaim":{"claimName":"record"}}'),
+        text.includes('{"mountPath":"/var/lib/image-watcher/record","name":"record"}') ||
+          text.includes('{"name":"record","mountPath":"/var/lib/image-watcher/record"}'),
+        text.includes('{"secretRef":{"name":"record-key"}}'),
+        config.data[file]?.includes('/var/lib/image-watcher/record') === true,
+      ])
+        assert.equal(found, roles.includes('work'), `${mode} ${roles.join()} ${file}`);
+    }
+  }
+});
+
 interface NetworkPolicySpec {
   readonly podSelector: { readonly matchLabels: Labels };
   readonly policyTypes: readonly string[];

@@ -21,6 +21,8 @@ export const valueSets: Readonly<Record<string, Values>> = {
     env: [{ name: 'NODE_EXTRA_CA_CERTS', value: '/etc/redis-ca/ca.crt' }],
     extraVolumes: [{ name: 'redis-ca', configMap: { name: 'redis-ca' } }],
     extraVolumeMounts: [{ name: 'redis-ca', mountPath: '/etc/redis-ca' }],
+    recordVolume: { persistentVolumeClaim: { claimName: 'record' } },
+    recordEnvFrom: [{ secretRef: { name: 'record-key' } }],
     image: { digest: `sha256:${'a'.repeat(64)}` },
     imagePullSecrets: [{ name: 'pull' }],
     podAnnotations: { 'example.com/a': 'b' },

@@ -191,7 +191,8 @@ describe('our commands', () => {
       if (args.includes('--help')) return;
       if (args.length === 0) args.push(...(usualArguments(eventId)[name] ?? []));
       if (args.join() === '--cluster') args.push('-A');
-      if (name === 'events' || name === 'replay' || name === 'doctor') args.push('--server', service.operationsUrl, '--insecure');
+      if (['events', 'replay', 'doctor', 'history'].includes(name) && args[0] !== 'verify')
+        args.push('--server', service.operationsUrl, '--insecure');
       // Some ask a policy that an earlier command has suspended, and no answer is one, too.
       if (name === 'rollback' || name === 'check') args.push('--timeout', '5s');
       const run = () =>
@@ -237,5 +238,7 @@ function makeFolder(policy: object, { cluster }: World): string {
   mkdirSync(join(folder, 'clusters'));
   copyFileSync(join(root, 'test/cli/import/flux/samples/guide.yaml'), join(folder, 'clusters/podinfo.yaml'));
   writeFileSync(join(folder, 'token'), cluster.token);
+  mkdirSync(join(folder, 'record'));
+  writeFileSync(join(folder, 'config.yaml'), JSON.stringify({ record: { folder: join(folder, 'record') } }));
   return folder;
 }

@@ -94,7 +94,7 @@ test('random writes leave the same records in the model as in Redis', { timeout:
   await fc.assert(
     fc.asyncProperty(named, async ({ writes }) => {
       const prefix = `{p${++runs}}`;
-      const real = createEventLog(connection, prefix, assert.ifError);
+      const real = createEventLog({ redis: connection, prefix }, assert.ifError);
       const model = createEventLogModel();
       const modelled = model.connect();
       for (const { run } of writes) {

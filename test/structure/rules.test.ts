@@ -41,6 +41,8 @@ const importers: Record<string, { folders: string[]; types?: string[] }> = {
   // receive: keys and certificates of senders, in one file.
   undici: { folders: ['service/proxy', 'service/registry', 'service/kube', 'service/receive', 'conversion'] },
   '@aws-sdk/client-ecr': { folders: ['service/registry'] },
+  '@aws-sdk/credential-provider-node': { folders: ['activity'] },
+  '@smithy/signature-v4': { folders: ['activity'] },
   '@marcbachmann/cel-js': { folders: ['service/resources'] },
   jose: { folders: ['service/receive', 'dashboard'] },
   'openid-client': { folders: ['dashboard'] },

@@ -2,15 +2,19 @@
 import { defined } from '../../core/model/defined.ts';
 import { policyKey } from '../../core/model/image-policy.ts';
 import { parseDuration } from '../../core/model/text.ts';
-import { activityReads, activityTypes, type ActivityEntry } from '../../service/api/activity-view.ts';
-import { apiOptions, type ApiTarget, callApi, findPolicyName, withApi } from '../../service/command-line/api-client.ts';
-import { ApiError } from '../../service/command-line/api-error.ts';
-import { defineCommand, UsageError, type Values } from '../../service/command-line/command.ts';
+import { activityTypes, type ActivityEntry } from '../../service/api/activity-view.ts';
+import { apiOptions, findPolicyName, withApi } from '../../service/command-line/api-client.ts';
+import { defineCommand, type Terminal, UsageError, type Values } from '../../service/command-line/command.ts';
 import { countOf, outputOption, print } from '../../service/command-line/output.ts';
 import { policyOptions } from '../../service/command-line/policy-client.ts';
 import { printable } from '../../service/command-line/printable.ts';
 import { startProgress } from '../../service/command-line/progress.ts';
+import { withCommands } from '../../service/command-line/with-commands.ts';
+import { recordOptions } from '../record/read-pieces.ts';
 import { describeEntry } from './describe-entry.ts';
+import { showStates } from './history-at.ts';
+import { historyVerify } from './history-verify.ts';
+import { readHistory } from './read-history.ts';
 import { summaries } from './summaries.ts';
 
 const options = {
@@ -18,23 +22,32 @@ const options = {
   since: { value: 'DURATION', about: 'in the last 90s, 10m or 1h' },
   type: { value: 'TYPE', choices: activityTypes, about: activityTypes.join(', ') },
   user: { value: 'NAME', about: 'what this user asked for' },
+  at: { value: 'TIME', about: 'a time such as 2026-11-24T14:00:00Z' },
   namespace: policyOptions.namespace,
+  'all-namespaces': { short: 'A', about: 'all namespaces (default)' },
+  ...recordOptions,
   ...apiOptions,
   ...outputOption,
 } as const;
 
-export const history = defineCommand({
+const list = defineCommand({
   name: 'history',
   summary: summaries.history,
-  about: 'Shows pushes, what image-watcher did, and what people asked for, the newest first.',
+  about:
+    'Shows pushes, what image-watcher did, and what people asked for, the newest first. With --at: what each policy had then, by the service or, with --file or --config, by the kept record.',
   arguments: [{ name: 'POLICY', about: 'NAMESPACE/NAME or ipol/NAME of a policy', completes: 'policy' }],
   options,
   examples: [
     ['history shop/web --since 24h', 'the last day of a policy'],
     ['history --type action', 'who asked for what'],
+    ['history --at 2026-11-24T14:00:00Z -A', 'what ran at that time'],
   ],
   run(values, [policy], terminal) {
     const { limit, since } = readBounds(values);
+    if (values['all-namespaces'] && (values.namespace ?? policy) !== undefined)
+      throw new UsageError('--all-namespaces goes without --namespace and without a policy');
+    if (values.at !== undefined) return showStatesAt(values, values.at, policy, terminal);
+    if ((values.file ?? values.config) !== undefined) throw new UsageError('--file and --config need --at');
     return withApi(terminal, async () => {
       const query = {
         ...defined({ type: values.type, user: values.user, namespace: policy === undefined ? values.namespace : undefined }),
@@ -52,6 +65,14 @@ export const history = defineCommand({
   },
 });
 
+export const history = withCommands(list, [historyVerify]);
+
+function showStatesAt(values: Values<typeof options>, at: string, policy: string | undefined, terminal: Terminal): Promise<number> {
+  if ((values.limit ?? values.since ?? values.type ?? values.user) !== undefined)
+    throw new UsageError('--at goes without --limit, --since, --type and --user');
+  return showStates({ ...values, at, policy }, terminal);
+}
+
 const describe = (entry: ActivityEntry) =>
   describeEntry(entry)
     .map((line) => printable(line))
@@ -64,27 +85,4 @@ function readBounds({ limit, since }: Values<typeof options>): { readonly limit:
   const sinceMs = since === undefined ? undefined : parseDuration(since);
   if (since !== undefined && sinceMs === undefined) throw new UsageError(`--since is a duration such as 90s, 10m or 1h, not "${since}"`);
   return { limit: count ?? (sinceMs === undefined ? 50 : Number.POSITIVE_INFINITY), since: sinceMs };
-}
-
-/** Reads page by page. A page may have fewer entries than asked for. */
-async function readHistory(
-  target: ApiTarget,
-  query: Readonly<Record<string, string>>,
-  { limit, onRead }: { readonly limit: number; readonly onRead: (count: number) => void },
-): Promise<ActivityEntry[]> {
-  const found: ActivityEntry[] = [];
-  for (let before: string | undefined; found.length < limit;) {
-    const size = String(Math.min(limit - found.length, 500));
-    const search = new URLSearchParams({ ...query, limit: size, ...defined({ before }) });
-    const { data: page } = activityReads.list.answer.safeParse(
-      await callApi(target, 'GET', `/api/v1${activityReads.list.path}?${search.toString()}`),
-    );
-    if (page === undefined)
-      throw new ApiError('the service answers in a form that this command does not know: use the command of its version');
-    found.push(...page.activity);
-    onRead(found.length);
-    if (page.next === undefined) break;
-    before = page.next;
-  }
-  return found;
 }

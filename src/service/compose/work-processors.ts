@@ -43,7 +43,8 @@ export function createProcessors(foundation: Foundation, caches: WorkCaches, con
     onError: (error) => logger.warn({ why: describeError(error) }, 'event not recorded'),
     lull: { quietMs: 500, atMostMs: 5_000 },
   });
-  const eventLog = createEventLog(redis, prefix, (error) => logger.debug({ why: error.message }, 'redis full, record not written'));
+  const isKept = settings.config.record !== undefined;
+  const eventLog = createEventLog({ redis, prefix, isKept }, (error) => logger.debug({ why: error.message }, 'redis full, record not written'));
   const { sourceOf } = createSources(foundation, { cache, access });
   const joined = caches.wings.map(({ join }) =>
     join({

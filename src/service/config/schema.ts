@@ -12,6 +12,7 @@ import { dashboard } from './dashboard.ts';
 import { headersComeFirst, hostsAreUnambiguous, labelsAreWatched, namesAreUnique, redisIsOfOneForm } from './rules.ts';
 import { always, duration, host, name, port, requestsPerMinute, secretReference } from './scalars.ts';
 import { operations } from './operations.ts';
+import { record } from './record.ts';
 import { traces } from './traces.ts';
 
 const registry = z.strictObject({
@@ -234,6 +235,7 @@ export const configSchema = z
       })
       .describe('Limits for changes.')
       .prefault({}),
+    record,
     metrics: z
       .strictObject({
         policies: z

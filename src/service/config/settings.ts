@@ -10,6 +10,7 @@ import { configSchema, readableReceivers } from './schema.ts';
 import { minSecretLength, openSecret, openSecrets, type SecretStore } from './secrets.ts';
 import { openProxies } from './proxies.ts';
 import type { SecretReference } from './scalars.ts';
+import { openRecordSettings, type RecordSettings } from './record.ts';
 import { openTraceSettings, type TraceSettings } from './traces.ts';
 import { defaultPerMinute, publicUrls } from '../../core/model/notification-target.ts';
 import { eventsOf } from '../../core/model/severity.ts';
@@ -50,6 +51,8 @@ export interface Settings extends WrittenSettings {
   readonly notificationTargets: readonly ConfiguredTarget[];
   /** The settings of traces; undefined if they are off. */
   readonly traces: TraceSettings | undefined;
+  /** Where the record of activity is kept for good; undefined if it is in Redis alone. */
+  readonly record: RecordSettings | undefined;
   /** The proxies of outgoing requests. */
   readonly proxies: Proxies;
 }
@@ -60,13 +63,16 @@ export function loadSettings(source: ConfigSource): Settings {
   const parsed = configSchema.safeParse(written.value);
   const secrets = openSecrets(readableReceivers.parse(written.value).receivers.map(toSecretHolder), source.env);
   const traces = openTraceSettings(parsed.data?.traces, source.env);
+  const record = openRecordSettings(parsed.data?.record, source.env);
   const proxySecret = openLong(['operations', 'proxy', 'secret'], parsed.data?.operations.proxy.secret, source.env);
   const redisPassword = openOptional(['redis', 'password'], parsed.data?.redis.password, source.env);
   const proxies = openProxies(parsed.data?.registries ?? [], source.env);
   const notified = parsed.success ? openTargets(parsed.data.notifications, source.env) : [];
   const session = openLong(['dashboard', 'sessionSecret'], parsed.data?.dashboard.sessionSecret, source.env);
   const oidcClient = openOptional(['dashboard', 'oidc', 'clientSecret'], parsed.data?.dashboard.oidc?.clientSecret, source.env);
-  const unread = [secrets, traces, proxySecret, redisPassword, session, oidcClient, proxies, ...notified].flatMap((one) => one.problems);
+  const unread = [secrets, traces, record, proxySecret, redisPassword, session, oidcClient, proxies, ...notified].flatMap(
+    (one) => one.problems,
+  );
   if (!parsed.success) throw toConfigError(written, [...describeIssues(configSchema, parsed.error, written.value), ...unread]);
   if (unread.length > 0) throw toConfigError(written, unread);
   const config = deepFreeze(parsed.data);
@@ -85,6 +91,7 @@ export function loadSettings(source: ConfigSource): Settings {
     dashboardSecrets: { session: session.read, oidcClient: oidcClient.read },
     notificationTargets: notified.map(({ target }) => target),
     traces: traces.settings,
+    record: record.settings,
     proxies: proxies.proxies,
   };
 }
@@ -129,6 +136,13 @@ function openTargets({ targets }: Config['notifications'], env: ConfigSource['en
 /** Reads only the targets of notifications, for a command that needs no other secrets; throws ConfigError if the configuration is invalid. */
 export function readNotificationTargets(source: ConfigSource): readonly OpenTarget[] {
   return openTargets(readConfig(source).notifications, source.env);
+}
+
+/** Reads only the settings of the record, for a command that needs no other secrets; throws ConfigError if the configuration is invalid. */
+export function readRecordSettings(source: ConfigSource): RecordSettings | undefined {
+  const { settings, problems } = openRecordSettings(readConfig(source).record, source.env);
+  if (problems.length > 0) throw toConfigError(readWritten(source), problems);
+  return settings;
 }
 
 /** Reads only the proxies, for commands that need no other secrets; throws ConfigError if one of them is invalid. */

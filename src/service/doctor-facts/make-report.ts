@@ -4,6 +4,7 @@ import { checks } from '../doctor/checks/index.ts';
 import type { OtherCertificate } from '../doctor/checks/certificates.ts';
 import type { GrantFacts, PermissionFacts, PermissionFile } from '../doctor/checks/permissions.ts';
 import type { PolicyFacts, PolicySummary } from '../doctor/checks/policies.ts';
+import type { RecordFacts } from '../doctor/checks/record.ts';
 import type { RedisFacts } from '../doctor/checks/redis.ts';
 import type { WebhookFacts } from '../doctor/checks/webhooks.ts';
 import type { ServedCertificate, ServiceReport } from '../doctor/finding.ts';
@@ -18,6 +19,8 @@ import { type ImagePolicy, isUsable, policyKey } from '../../core/model/image-po
 import { describeError } from '../../core/model/errors.ts';
 import { readDeliveryTimes } from '../queue/delivery-times.ts';
 import { readServer, type ServerFacts } from '../queue/read-server.ts';
+import { readOutboxState } from '../queue/outbox.ts';
+import { maxOutbox } from '../queue/outbox-functions.ts';
 import { readReceivers } from '../queue/receiver-list.ts';
 import { readAnnouncements } from '../queue/unannounced-finds.ts';
 import type { RegistryClient } from '../registry/client.ts';
@@ -79,6 +82,7 @@ export function createReporter(installation: Installation, means: DoctorMeans): 
     const [findings, conversion] = await Promise.all([
       Promise.all([
         runCheck(checks.redis, timeoutMs, async () => redisFacts(await server, config.redis)),
+        runCheck(checks.record, timeoutMs, () => gatherRecord(installation, means.redis.connection, now)),
         runCheck(checks.clock, timeoutMs, clocks),
         runCheck(checks.permissions, timeoutMs, () => gatherPermissions(installation, means.client, signal)),
         runCheck(checks.certificates, timeoutMs, () => Promise.resolve({ now, warnWithinMs, others: registryAuthorities(installation) })),
@@ -111,6 +115,13 @@ function redisFacts(server: Server, { durability, minReplicas }: Installation['s
   if ('why' in server) return server;
   const { info, settings } = server;
   return { info, settings, durability, minReplicas, trimFrom: crowdedShare, refuseFrom: maxMemoryShare };
+}
+
+async function gatherRecord({ settings: { config } }: Installation, redis: RedisConnection, now: number): Promise<RecordFacts> {
+  if (config.record === undefined) return undefined;
+  const { waiting, oldestAt, problem } = await readOutboxState(redis, config.redis.prefix);
+  const oldestMs = oldestAt === undefined ? undefined : Math.max(0, now - oldestAt);
+  return { waiting, oldestMs, problem, intervalMs: config.record.interval, most: maxOutbox };
 }
 
 function clockOfRedis(server: Server) {

@@ -3,6 +3,7 @@ import { batchWrites } from '../../core/async/serialize.ts';
 import { activitySchema, type Activity, type IdentifiedActivity } from '../../core/model/activity.ts';
 import { runTogether, type Command } from './commands.ts';
 import type { RedisConnection } from './connection.ts';
+import { maxOutbox, outboxFunctions, outboxKeys } from './outbox-functions.ts';
 
 /** How long an activity is kept, in ms. */
 export const activityLifeMs = 90 * 24 * 3_600_000;
@@ -21,19 +22,24 @@ export interface RecordedActivity {
   readonly activity: Activity;
 }
 
-/** Adds an activity unless it is known. ARGV: the stream, the mark of the activity, its JSON. */
-const noteFunction = `
-functions.NOTE = function(stream, mark, life, most, json)
-  if redis.call('SET', mark, '', 'NX', 'EX', life) then redis.call('XADD', stream, 'MAXLEN', '~', most, '*', 'activity', json) end
+/** Adds an activity unless it is known, also to an outbox unless that is ''. ARGV: the stream, the mark of the activity, its life, the bounds, its JSON. */
+const noteFunction = `${outboxFunctions}
+functions.NOTE = function(stream, mark, life, most, json, outbox, mostWaiting)
+  if not redis.call('SET', mark, '', 'NX', 'EX', life) then return end
+  redis.call('XADD', stream, 'MAXLEN', '~', most, '*', 'activity', json)
+  if outbox ~= '' then functions.OUTBOX(outbox, mostWaiting, 'activity', json) end
 end`;
 
-/** Creates the writer of one process. An activity that arrives during a write is part of the next one. Rejects if Redis does not accept it. */
+/**
+ * Creates the writer of one process. An activity that arrives during a write is part of the next one. Rejects if Redis does not accept it. `isKept`: whether activities
+ * are also put into the outbox of the durable record.
+ */
 export function createActivityWriter(
-  redis: RedisConnection,
-  prefix: string,
+  { redis, prefix, isKept = false }: { readonly redis: RedisConnection; readonly prefix: string; readonly isKept?: boolean },
   now: () => number,
 ): (activity: IdentifiedActivity) => Promise<void> {
   const stream = streamKey(prefix);
+  const outbox = outboxKeys(prefix);
   const writeSome = async (some: readonly IdentifiedActivity[]): Promise<void> => {
     const marks = some.map(({ id }) => `${stream}:${id}`);
     const notes = some.map(({ activity }, index): Command => [
@@ -43,10 +49,12 @@ export function createActivityWriter(
       onceSeconds[activity.type],
       maxActivities,
       JSON.stringify(activity),
+      isKept ? outbox.stream : '',
+      maxOutbox,
     ]);
     await runTogether(
       redis,
-      [stream, ...marks],
+      [stream, ...marks, ...(isKept ? [outbox.stream, outbox.lost] : [])],
       [...notes, ['XTRIM', stream, 'MINID', '~', now() - activityLifeMs], ['PEXPIRE', stream, activityLifeMs]],
       noteFunction,
     );

@@ -9,6 +9,7 @@ import type { PushEvent } from '../../core/model/push-event.ts';
 import type { RedisConnection } from './connection.ts';
 import { eventKeys, givenUpCount, givenUpField, maxGivenUp, readField, readHash, recordSeconds } from './event-record.ts';
 import { runTogether, type Command } from './commands.ts';
+import { maxOutbox, outboxFunctions, outboxKeys } from './outbox-functions.ts';
 import { batchWrites } from '../../core/async/serialize.ts';
 import { isFinal, matchFunctions, recordCommand, recordFunction } from './record-result.ts';
 
@@ -71,11 +72,15 @@ const unwatchedSlack = 100;
 
 /**
  * Creates the log in Redis, under the queue's prefix (one Cluster slot). A full Redis accepts no records: `onFull` receives the error of each write that is
- * skipped. If the job failed instead, it would stay in the queue and fill Redis further.
+ * skipped. If the job failed instead, it would stay in the queue and fill Redis further. `isKept`: whether pushes with a final result are also put into the outbox of
+ * the durable record.
  */
-export function createEventLog(redis: RedisConnection, prefix: string, onFull: (error: Error) => void): EventLog {
-  const write = (keys: readonly string[], commands: readonly Command[]) =>
-    unlessFull(() => runTogether(redis, keys, commands, `${matchFunctions}${recordFunction}`));
+export function createEventLog(
+  { redis, prefix, isKept = false }: { readonly redis: RedisConnection; readonly prefix: string; readonly isKept?: boolean },
+  onFull: (error: Error) => void,
+): EventLog {
+  const functions = `${matchFunctions}${recordFunction}${isKept ? outboxFunctions : ''}`;
+  const write = (keys: readonly string[], commands: readonly Command[]) => unlessFull(() => runTogether(redis, keys, commands, functions));
   const unlessFull = async (run: () => Promise<unknown>): Promise<unknown> => {
     try {
       return await run();
@@ -86,6 +91,7 @@ export function createEventLog(redis: RedisConnection, prefix: string, onFull: (
     }
   };
   const { hash: hashKey, byTime, byRepository, unwatched: unwatchedIndex, announcements } = eventKeys(prefix);
+  const outbox = outboxKeys(prefix);
   /** The commands that write pushes with the policies that match them, and their places in the indexes. */
   const matchesOf = (
     matches: readonly [Match, ...Match[]],
@@ -122,8 +128,11 @@ export function createEventLog(redis: RedisConnection, prefix: string, onFull: (
       recordCommand(hashKey(eventId), policy, result),
       ...(hasRead === undefined ? [] : [['HSET', hashKey(eventId), readField(policy), hasRead]]),
     ]);
+    const kept = isKept ? new Set(results.filter(({ result }) => isFinal(result)).map(({ eventId }) => eventId)) : [];
+    const outgoing = [...kept].map((id): Command => ['OUTPUSH', outbox.stream, maxOutbox, hashKey(id), id]);
     const lives = [...hashes].map((hash): Command => ['EXPIRE', hash, recordSeconds]);
-    await write([...new Set([...hashes, ...matches.keys])], [...matches.commands, ...commands, ...lives]);
+    const keys = [...hashes, ...matches.keys, ...(outgoing.length > 0 ? [outbox.stream, outbox.lost] : [])];
+    await write([...new Set(keys)], [...matches.commands, ...commands, ...outgoing, ...lives]);
   };
   /** Results of a burst of pushes are written together, which costs a fraction of single writes. */
   const writeResults = batchWrites<Recorded>(async (results) => {

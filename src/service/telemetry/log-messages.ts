@@ -91,6 +91,11 @@ export const logMessages = {
     meaning:
       'Redis did not record what happened or was asked for; `why` is the error, and `count` says how much is missing in the record of activity. Statuses, Events and audit records of pushes are written all the same',
   },
+  'record not written, will be repeated': {
+    levels: ['warn'],
+    meaning:
+      'The folder or the bucket of the setting `record` does not accept what is to be kept; `why` is the error. The entries stay in Redis, of which 50,000 have room. Logged once until it is another error',
+  },
   'notices not stored': {
     levels: ['warn'],
     meaning: 'Redis did not store the notifications about a status; `why` is the error. The status was written all the same',

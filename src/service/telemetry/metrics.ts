@@ -226,6 +226,16 @@ export function createMetrics() {
       labelNames: ['queue'],
       registers,
     }),
+    recordWaiting: new Gauge({
+      name: 'image_watcher_record_waiting',
+      help: 'Entries of the record of activity that are not yet where `record` keeps them; absent without this setting',
+      registers,
+    }),
+    recordOldest: new Gauge({
+      name: 'image_watcher_record_oldest_seconds',
+      help: 'How long the oldest entry waits to be written where `record` keeps it; 0 if none waits',
+      registers,
+    }),
     redisReachable: new Gauge({ name: 'image_watcher_redis_reachable', help: 'Whether Redis answers (1) or not (0)', registers }),
     redisDurable: new Gauge({
       name: 'image_watcher_redis_durable',

@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { clock } from '../../../src/service/doctor/checks/clock.ts';
 import { policies, type PolicySummary } from '../../../src/service/doctor/checks/policies.ts';
 import { proxies } from '../../../src/service/doctor/checks/proxies.ts';
+import { record, type RecordFacts } from '../../../src/service/doctor/checks/record.ts';
 import { redis, type RedisFacts } from '../../../src/service/doctor/checks/redis.ts';
 import { registries, type RegistryProbe } from '../../../src/service/doctor/checks/registries.ts';
 import { webhooks, type WebhookFacts } from '../../../src/service/doctor/checks/webhooks.ts';
@@ -37,6 +38,20 @@ const withInfo = (info: Record<string, string>, more: Partial<Extract<RedisFacts
   info: { ...healthy.info, ...info },
 });
 const oneReplica = (lag: number) => ({ connected_slaves: '1', slave0: `ip=10.0.0.1,port=6379,state=online,offset=1,lag=${lag}` });
+
+describe('record', () => {
+  const kept = { waiting: 3, oldestMs: 30_000, problem: undefined, intervalMs: 60_000, most: 50_000 };
+  for (const [what, facts, level, message] of [
+    ['is written in time', kept, 'ok', /is written/],
+    ['has nothing to write', { ...kept, waiting: 0, oldestMs: undefined }, 'ok', /is written/],
+    ['is refused', { ...kept, problem: 'no space left' }, 'warning', /no space left; 3 entries wait, the oldest for 30 s/],
+    ['is late', { ...kept, oldestMs: hourMs }, 'warning', /not written; 3 entries wait/],
+    ['is slow on purpose', { ...kept, oldestMs: hourMs, intervalMs: hourMs }, 'ok', /is written/],
+  ] satisfies [string, RecordFacts, Level, RegExp][])
+    test(`a record that ${what}`, () => assertLine(evaluate(record, facts), 'record/written', level, message));
+
+  test('without the setting there is nothing to report', () => assert.deepEqual(record.evaluate(undefined), []));
+});
 
 describe('redis', () => {
   test('a healthy one has nothing to report', () =>
@@ -196,4 +211,4 @@ describe('policies', () => {
   });
 });
 
-testAllSeen(redis, clock, webhooks, proxies, registries, policies);
+testAllSeen(redis, record, clock, webhooks, proxies, registries, policies);

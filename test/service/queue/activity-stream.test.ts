@@ -36,7 +36,7 @@ const namesIn = async (prefix: string, of: { before?: string; count: number }) =
 };
 
 test('what several replicas see is recorded once, and read newest first, page by page', async () => {
-  const [one, two] = ['a', 'b'].map(() => createActivityWriter(connection, '{once}', Date.now));
+  const [one, two] = ['a', 'b'].map(() => createActivityWriter({ redis: connection, prefix: '{once}' }, Date.now));
   for (const name of ['web', 'api', 'db']) await Promise.all([one?.(approval(name)), two?.(approval(name)), one?.(approval(name))]);
   const first = await namesIn('{once}', { count: 2 });
   assert.deepEqual(first.names, ['db', 'api']);
@@ -47,7 +47,7 @@ test('what several replicas see is recorded once, and read newest first, page by
 });
 
 test('what somebody else has written into the stream is left out, and the rest is read', async () => {
-  const write = createActivityWriter(connection, '{odd}', Date.now);
+  const write = createActivityWriter({ redis: connection, prefix: '{odd}' }, Date.now);
   await write(approval('web'));
   for (const json of ['', '{', '{"type":"action"}', JSON.stringify({ ...approval('x').activity, action: 'delete' })])
     await connection.xadd('{odd}:activity', '*', 'activity', json);
@@ -60,7 +60,7 @@ test('what is older than 90 days is removed by the next write, and a Redis that 
   // Redis removes whole nodes of a stream, of 100 entries each.
   for (let index = 0; index < 200; index++)
     await connection.xadd('{old}:activity', `${old + index}-0`, 'activity', JSON.stringify(approval(`old-${index}`).activity));
-  const write = createActivityWriter(connection, '{old}', Date.now);
+  const write = createActivityWriter({ redis: connection, prefix: '{old}' }, Date.now);
   await write(approval('new'));
   assert.ok((await connection.xlen('{old}:activity')) < 102);
   await forgetOldestActivities(connection, '{old}', (await connection.xlen('{old}:activity')) - 1);

@@ -24,7 +24,7 @@ async function start(t: TestContext) {
     connection.disconnect();
     await redis.stop();
   });
-  return { redis, connection, full, log: createEventLog(connection, '{p}', ({ message }) => full.push(message)) };
+  return { redis, connection, full, log: createEventLog({ redis: connection, prefix: '{p}' }, ({ message }) => full.push(message)) };
 }
 
 test('the oldest records are deleted with their index entries, even in a full Redis', { timeout: 60_000 }, async (t) => {

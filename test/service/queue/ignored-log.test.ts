@@ -54,7 +54,7 @@ async function start(t: TestContext, options: { readonly flushMs?: number; reado
     for await (const batch of reader.list(query)) found.push(...batch);
     return found;
   };
-  const pushes = createEventLog(connection, '{p}', ({ message }) => assert.fail(message));
+  const pushes = createEventLog({ redis: connection, prefix: '{p}' }, ({ message }) => assert.fail(message));
   return { redis, connection, dropped, log, reader, read, pushes };
 }
 

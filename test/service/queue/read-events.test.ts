@@ -47,7 +47,7 @@ function start() {
   return {
     prefix,
     access,
-    log: createEventLog(connection, prefix, assert.fail),
+    log: createEventLog({ redis: connection, prefix }, assert.fail),
     reader: createEventReader(access),
     queue: createPushQueue(access, 0),
   };

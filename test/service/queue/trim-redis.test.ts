@@ -55,9 +55,9 @@ async function start(t: TestContext) {
   worker.start();
   const queue = new Queue('push', { connection, prefix });
   await waitFor('the last to be completed', async () => (await queue.getCompletedCount()) === 1);
-  const log = createEventLog(connection, prefix, assert.fail);
+  const log = createEventLog({ redis: connection, prefix }, assert.fail);
   for (const id of ['e', 'f']) await log.matched(push(id), ['shop/web']);
-  await createActivityWriter(connection, prefix, Date.now)({ id: 'g', activity });
+  await createActivityWriter({ redis: connection, prefix }, Date.now)({ id: 'g', activity });
   return { connection, queue, queues: createWorkQueues(access, Date.now) };
 }
 

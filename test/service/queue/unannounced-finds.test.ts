@@ -38,7 +38,13 @@ function start() {
   const prefix = `{finds-${++worlds}}`;
   const access = { redis: connection, prefix, onError: () => undefined };
   const create = () => createUnannouncedFinds(connection, prefix, createEventReader(access));
-  return { prefix, create, finds: create(), log: createEventLog(connection, prefix, assert.fail), queue: createPushQueue(access, 0) };
+  return {
+    prefix,
+    create,
+    finds: create(),
+    log: createEventLog({ redis: connection, prefix }, assert.fail),
+    queue: createPushQueue(access, 0),
+  };
 }
 
 test('unannounced images are counted by registry, each once, whichever replica finds it', async () => {

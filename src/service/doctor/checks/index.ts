@@ -5,9 +5,22 @@ import { definition } from './definition.ts';
 import { permissions } from './permissions.ts';
 import { policies } from './policies.ts';
 import { proxies } from './proxies.ts';
+import { record } from './record.ts';
 import { redis } from './redis.ts';
 import { registries } from './registries.ts';
 import { service } from './service.ts';
 import { webhooks } from './webhooks.ts';
 
-export const checks = { service, redis, clock, permissions, definition, certificates, webhooks, proxies, registries, policies } as const;
+export const checks = {
+  service,
+  redis,
+  record,
+  clock,
+  permissions,
+  definition,
+  certificates,
+  webhooks,
+  proxies,
+  registries,
+  policies,
+} as const;
