@@ -87,6 +87,8 @@ test('only workers have the volume and the key of the record of activity, and on
       const roles = rolesOf(pod)?.split(',') ?? [];
       const text = JSON.stringify(pod.spec);
       const file = pod.spec.containers[0]?.args?.[4]?.split('/').at(-1) ?? '';
+      // A process without its file would not start.
+      assert.ok(file in config.data, `${mode} ${roles.join()} ${file}`);
       for (const found of [
         text.includes('{"name":"record","persistentVolumeClaim":{"claimName":"record"}}'),
         text.includes('{"mountPath":"/var/lib/image-watcher/record","name":"record"}') ||
