@@ -4,11 +4,14 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { createBucketStore } from '../../../src/activity/record/bucket-store.ts';
+import { openStore } from '../../../src/activity/record/open-store.ts';
 import type { SegmentStore } from '../../../src/activity/record/store.ts';
 import { writeRecord } from '../../../src/activity/record/write-record.ts';
 import { createActivityWriter } from '../../../src/service/queue/activity-stream.ts';
 import { connectWorker } from '../../../src/service/queue/connection.ts';
 import { createOutbox, readOutboxState } from '../../../src/service/queue/outbox.ts';
+import { noProxies } from '../../../src/core/model/proxy.ts';
+import { openOutbound } from '../../../src/service/proxy/outbound.ts';
 import { lacksS3Server } from '../../harness/binaries.ts';
 import { startRedis } from '../../harness/redis.ts';
 import { startS3, type S3 } from '../../harness/s3.ts';
@@ -73,6 +76,21 @@ describe('a bucket', { skip: await lacksS3Server() }, () => {
     const found = await readStore(store);
     assert.deepEqual(found.names, names);
     assert.deepEqual([found.verified.ok, (await readOutboxState(connection, '{r}')).waiting], [true, 0]);
+  });
+
+  test('is written to with the key of the configuration, or else with the AWS identity of the process', async (t) => {
+    const { s3 } = await start(t);
+    const outbound = openOutbound(noProxies);
+    t.after(() => outbound.close());
+    const { endpoint, bucket, key } = s3;
+    const place = { endpoint, bucket, region: 'us-east-1', prefix: '' };
+    const configured = await openStore({ intervalMs: 1_000, place: { ...place, key: () => key } }, outbound);
+    assert.equal(await configured.put(1, 'a\n', signal), true);
+    process.env['AWS_ACCESS_KEY_ID'] = key.accessKeyId;
+    process.env['AWS_SECRET_ACCESS_KEY'] = key.secretAccessKey;
+    t.after(() => ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'].forEach((name) => delete process.env[name]));
+    const own = await openStore({ intervalMs: 1_000, place }, outbound);
+    assert.deepEqual([await own.put(2, 'b\n', signal), await own.read(1, signal)], [true, 'a\n']);
   });
 
   test('that overwrites objects in spite of the condition is refused', async (t) => {
