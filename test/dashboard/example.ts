@@ -6,7 +6,8 @@ import { createBaseRoutes } from '../../src/bases/api/routes.ts';
 import { sampleView } from '../bases/api/sample-bases.ts';
 import { createTargetRoutes, type TargetRoutesMeans } from '../../src/notify/routes.ts';
 import type { PodReport } from '../../src/service/api/pod-view.ts';
-import type { Finding } from '../../src/service/doctor/finding.ts';
+import { type Finding, ok, warning } from '../../src/service/doctor/finding.ts';
+import { say, sayAge } from '../../src/service/doctor/say.ts';
 import type { EventRecord } from '../../src/service/queue/event-record.ts';
 import type { PolicyResult } from '../../src/service/queue/event-log.ts';
 import { eventTime, recordOf } from '../service/api/fake-events.ts';
@@ -79,18 +80,18 @@ const crashing: readonly PodReport[] = ['kq8zj', 'm4t7w'].map((id) => ({
 
 const findings: readonly Finding[] = [
   {
-    line: 'webhooks/received',
-    level: 'warning',
+    ...warning(
+      'webhooks/received',
+      say('webhooks.refused', 'ci', 'generic', sayAge(3_000_000), say('webhooks.401'), 401, say('webhooks.last', sayAge(180_000_000))),
+      say('webhooks.401.do'),
+    ),
     subject: 'ci',
-    message: 'ci (generic): the last delivery, 50 min ago, was refused as not authentic (401); the last push was accepted 2 days ago',
-    action: 'compare the secret at the registry with receivers[].secrets',
   },
-  { line: 'redis/answers', level: 'ok', message: 'Redis answers' },
-  {
-    line: 'certificates/conversion-end',
-    level: 'ok',
-    message: 'the certificate of the conversion webhook is valid for 71 days (May 11 12:00:00 2026 GMT)',
-  },
+  ok('redis/answers', say('redis.answers', '7.0.15')),
+  ok(
+    'certificates/conversion-end',
+    say('certificate.valid', say('certificate.conversion'), sayAge(71 * 86_400_000), 'May 11 12:00:00 2026 GMT'),
+  ),
 ];
 
 /** What happened, and what people asked for. */

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eventTime, ignoredOf, recordOf } from '../service/api/fake-events.ts';
 import { exampleOptions } from './example.ts';
+import { findingsZh } from '../../src/dashboard/texts/findings-zh.ts';
+import { sentences } from '../../src/service/doctor/sentences.ts';
 import { openDashboard } from './start-dashboard.ts';
 
 const installation = {
@@ -82,6 +84,24 @@ test('the page has what the doctor found, the certificates, and what runs in whi
     sectionOf(text, 'running'),
     /image-watcher 1\.0\.0 API server v1\.34\.2 Redis 7\.0\.15 .* image-watcher-work-\S+ work 1\.0\.0/,
   );
+});
+
+test('what the doctor found is in the language of the reader, here and among the causes', async (t) => {
+  const { get } = openDashboard(t, exampleOptions());
+  const chinese = { 'accept-language': 'zh-CN' };
+  const found = sectionOf((await get('/setup', chinese)).text, 'doctor');
+  assert.match(found, /ci（generic）：50 分钟前的最近一次投递因认证失败被拒绝（401）；最近一次接受推送是在 2 天前/);
+  assert.match(found, /→ 比较镜像仓库的密钥/);
+  assert.match(found, /转换 Webhook 的证书还有 71 天有效/);
+  // Log messages are quoted as they are.
+  assert.doesNotMatch(found.replaceAll(/“[^”]*”/g, ''), /[a-z]{3,} [a-z]{3,} [a-z]{3,}/, 'no sentence is in English');
+  assert.match((await get('/', chinese)).text, /50 分钟前的最近一次投递因认证失败被拒绝/);
+});
+
+test('every sentence of a finding has the same parameters in each language', () => {
+  const parametersOf = (text: string) => [...new Set([...text.matchAll(/\{\d\}/g)].map(([one]) => one))].toSorted();
+  for (const [id, text] of Object.entries(sentences))
+    assert.deepEqual(parametersOf(findingsZh[id as keyof typeof findingsZh]), parametersOf(text), id);
 });
 
 test('a registry that does not answer says so, and not that it has announced no push', async (t) => {

@@ -59,12 +59,10 @@ async function visit(t: TestContext, options: Parameters<typeof openDashboard>[1
         .filter((input) => !/type="(?:checkbox|radio)"/.test(input) || / checked/.test(input))
         .map((input) => [attribute(input, 'name'), attribute(input, 'value')] as const)
         .filter(([name, value]) => name !== '' && value !== '' && !Object.hasOwn(fields, name));
-      const values = [...given, ...Object.entries(fields)];
+      const values: (readonly [string, string])[] = [...given, ...Object.entries(fields)];
       const path = attribute(` ${tag}`, 'action');
       if (attribute(` ${tag}`, 'method') === 'post') return open(await submit(path, values));
-      return open(
-        await get(`${path}?${new URLSearchParams(values.map(([name, value]): [string, string] => [name ?? '', value ?? ''])).toString()}`),
-      );
+      return open(await get(`${path}?${new URLSearchParams(values.map(([name, value]): [string, string] => [name, value])).toString()}`));
     },
   };
 }

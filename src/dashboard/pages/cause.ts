@@ -4,6 +4,7 @@ import { html, type Html } from '../html.ts';
 import type { Page } from '../page.ts';
 import { actionFor, causeSentence, showStep, urgencyBadge } from '../parts/causes.ts';
 import { ago, baseLink, policyLink } from '../parts/inline.ts';
+import { sayTo } from '../parts/said.ts';
 import { reasonField } from '../parts/reason-field.ts';
 import type { Texts } from '../texts/en.ts';
 import type { ShownCause } from '../../service/api/routes/causes.ts';
@@ -18,14 +19,14 @@ export const cause: Page = {
     const { causes } = await api.read(getCauses, { id });
     const [found] = causes;
     if (found === undefined) return { title: texts.causes.gone, body: html`<p><a href="/">${texts.backToNow}</a></p>`, isLive: true };
-    const { urgency, message, since, rollouts } = found;
+    const { urgency, message, said, since, rollouts } = found;
     const isActing = actionFor(found) !== undefined && caller.noActions === undefined && found.policies > 1;
     const body = html`
       <p>
         ${urgencyBadge(urgency, texts)}${' '}${rollouts !== undefined && texts.causes.rollouts(rollouts.rolledBack, rollouts.running)}${' '}
         ${since !== undefined && html`<span class="note">${ago(since)}</span>`}
       </p>
-      <p>${message}</p>
+      <p>${sayTo(said, message, texts)}</p>
       ${
         !isActing &&
         html`<h2>${texts.causes.whatToDo}</h2>

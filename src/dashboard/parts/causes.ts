@@ -6,6 +6,7 @@ import { type ActionName, actionPath } from '../action-list.ts';
 import { html, type Html } from '../html.ts';
 import type { Caller } from '../page.ts';
 import type { Texts } from '../texts/en.ts';
+import { sayTo } from './said.ts';
 import { ago, baseLink, basePath, policyLink } from './inline.ts';
 
 /** The actions that are the step of a cause. */
@@ -38,7 +39,7 @@ export function causePath({ id }: Pick<ShownCause, 'id'>): string {
 
 /** One cause in a list. */
 export function showCause(cause: ShownCause, caller: Caller, texts: Texts): Html {
-  const { urgency, message, since, rollouts, policies } = cause;
+  const { urgency, message, said, since, rollouts, policies } = cause;
   const sentence = causeSentence(cause, texts);
   return html`
     <li class=${`cause ${toneOf[urgency]}`}>
@@ -47,7 +48,7 @@ export function showCause(cause: ShownCause, caller: Caller, texts: Texts): Html
           ${urgencyBadge(urgency, texts)}${' '}<b>${policies > 1 ? html`<a href=${causePath(cause)}>${sentence}</a>` : sentence}</b>
         </p>
         ${rollouts !== undefined && html`<p class="rollouts">${texts.causes.rollouts(rollouts.rolledBack, rollouts.running)}</p>`}
-        <p class="why">${message}</p>
+        <p class="why">${sayTo(said, message, texts)}</p>
       </div>
       <div>
         <p>${reachOf(cause, texts)}${' '}<span class="note">${ago(since)}</span></p>

@@ -5,6 +5,7 @@ import { documentation } from '../../core/model/reasons.ts';
 import { html, type Html } from '../html.ts';
 import type { Texts } from '../texts/en.ts';
 import { ago } from './inline.ts';
+import { sayTo } from './said.ts';
 
 type Report = z.output<(typeof getDoctor)['answer']>;
 export type ShownFinding = Report['findings'][number];
@@ -44,10 +45,10 @@ function list(findings: readonly ShownFinding[], texts: Texts): Html {
   return html`
     <ul class="plain rows findings">
       ${findings.map(
-        ({ line, level, message, action }) => html`
+        ({ line, level, message, action, said, saidAction }) => html`
           <li>
-            <span class=${`badge ${toneOf[level]}`}>${texts.doctor.levels[level]}</span>${' '}${message}
-            ${action !== undefined && html`<p class="why">→ ${action}</p>`} ${' '}<small
+            <span class=${`badge ${toneOf[level]}`}>${texts.doctor.levels[level]}</span>${' '}${sayTo(said, message, texts)}
+            ${action !== undefined && html`<p class="why">→ ${sayTo(saidAction, action, texts)}</p>`} ${' '}<small
               ><a href=${`${documentation}/doctor.md#${line.replaceAll('/', '')}`} rel="noreferrer"><code>${line}</code></a></small
             >
           </li>

@@ -1,4 +1,5 @@
 /** All texts of the dashboard in English. */
+import { sentences, type SentenceId } from '../../service/doctor/sentences.ts';
 import { baseSteps } from '../../core/model/base-next-step.ts';
 import { causesEn } from './causes-en.ts';
 import { activityEn } from './activity-en.ts';
@@ -107,6 +108,7 @@ export const en = {
   happened: activityEn,
   receiving: setupEn,
   doctor: doctorEn,
+  findings: sentences as Readonly<Record<SentenceId, string>>,
   notifying: notifyingEn,
   ofRunning: runningEn,
   outages: outagesEn,

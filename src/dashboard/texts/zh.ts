@@ -2,6 +2,7 @@ import { causesZh } from './causes-zh.ts';
 import { activityZh } from './activity-zh.ts';
 import { findZh } from './find-zh.ts';
 import { imagesZh } from './images-zh.ts';
+import { findingsZh } from './findings-zh.ts';
 import { outagesZh } from './outages-zh.ts';
 import { doctorZh, notifyingZh, runningZh, setupZh } from './setup-zh.ts';
 import { policyZh } from './policy-zh.ts';
@@ -96,6 +97,7 @@ export const zh: Texts = {
   happened: activityZh,
   receiving: setupZh,
   doctor: doctorZh,
+  findings: findingsZh,
   notifying: notifyingZh,
   ofRunning: runningZh,
   outages: outagesZh,

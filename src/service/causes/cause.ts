@@ -1,4 +1,5 @@
 /** A cause: one thing that is wrong, with everything that it reaches. Policies that cannot proceed for the same reason have one cause. */
+import type { Said } from '../doctor/say.ts';
 
 /** What a cause is about. Its subject names one of these. */
 export const causeKinds = [
@@ -66,6 +67,8 @@ export interface Cause {
   readonly reason: string;
   /** What one of the policies says, for people. */
   readonly message: string;
+  /** The message as a sentence with an id, for readers of other languages; absent for a text that has none. */
+  readonly said?: Said | undefined;
   /** When it began; RFC 3339. Absent if that is not known. */
   readonly since?: string | undefined;
   /** The policies that it reaches, by name. */

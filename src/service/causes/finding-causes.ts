@@ -1,4 +1,5 @@
 /** The causes that a report on the installation finds. Pure. */
+import { say } from '../doctor/say.ts';
 import type { Finding } from '../doctor/finding.ts';
 import type { Cause, CauseKind } from './cause.ts';
 
@@ -17,7 +18,7 @@ const ofPolicies = 'policies/';
 
 /** One cause for each finding that somebody must or should act on. */
 export function findingCauses(findings: readonly Finding[]): Cause[] {
-  return findings.flatMap(({ line, level, subject = '', message, action }): Cause[] => {
+  return findings.flatMap(({ line, level, subject = '', message, action, said, saidAction }): Cause[] => {
     if ((level !== 'failed' && level !== 'warning') || line.startsWith(ofPolicies)) return [];
     const kind = kinds[line] ?? 'installation';
     return [
@@ -28,6 +29,7 @@ export function findingCauses(findings: readonly Finding[]): Cause[] {
         subject,
         reason: line,
         message: action === undefined ? message : `${message}: ${action}`,
+        said: said !== undefined && saidAction !== undefined ? say('withAction', said, saidAction) : undefined,
         policies: [],
         step: kind === 'receiver' ? 'seeReceiver' : 'followDoctor',
         command: 'image-watcher doctor',

@@ -8,6 +8,7 @@ import type { RecordFacts } from '../doctor/checks/record.ts';
 import type { RedisFacts } from '../doctor/checks/redis.ts';
 import type { WebhookFacts } from '../doctor/checks/webhooks.ts';
 import type { ServedCertificate, ServiceReport } from '../doctor/finding.ts';
+import { say } from '../doctor/say.ts';
 import { runCheck } from '../doctor/run-check.ts';
 import { shippedPermissions } from '../doctor/shipped-permissions.ts';
 import { startDeadline } from '../../core/async/deadline.ts';
@@ -72,10 +73,10 @@ export function createReporter(installation: Installation, means: DoctorMeans): 
     }));
     const probes = probeRegistries(means, signal);
     const clocks = async () => ({
-      own: 'the worker',
+      own: say('name.worker'),
       clocks: [
         clockOfRedis(await server),
-        { line: 'api-server', name: 'the API server', ...(await readServerTime(means.client, Date.now, signal)) } as const,
+        { line: 'api-server', name: say('name.apiServer'), ...(await readServerTime(means.client, Date.now, signal)) } as const,
         ...clocksOf((await probes).probes),
       ],
     });
@@ -155,7 +156,7 @@ async function gatherPermissions(
   if (watched.length === 0) grants.push(await review('work-definitions'));
   if (config.operations.auth !== 'none') grants.push(await review('work-reviews'));
   return {
-    account: 'the service account of the workers',
+    account: say('name.workerAccount'),
     grants,
     namespacesNotAsked: watched.length - Math.min(watched.length, maxNamespaces),
   };

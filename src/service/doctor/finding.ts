@@ -1,5 +1,5 @@
 /** The types of a check and of its findings. */
-import { defined } from '../../core/model/defined.ts';
+import { inEnglish, type Said } from './say.ts';
 
 /** ok: no action is needed; failed: somebody must act; warning: somebody should act; skipped: not checked, and the message says why. */
 export type Level = 'ok' | 'failed' | 'warning' | 'skipped';
@@ -15,6 +15,9 @@ export interface Finding {
   readonly message: string;
   /** The action that solves the problem. */
   readonly action?: string;
+  /** The message and the action as sentences with ids, for readers of other languages; absent for a text that has none. */
+  readonly said?: Said;
+  readonly saidAction?: Said;
 }
 
 /** A pure function from facts to findings. */
@@ -39,34 +42,33 @@ export interface ServiceReport {
 /** The certificate that a listener presents, or why it is not known. */
 export type ServedCertificate = { readonly certificate: string } | { readonly why: string };
 
+/** A text of a finding: a sentence with an id, or a text that has none. */
+type Text = string | Said;
+
 /** A finding that needs no action. */
-export function ok(line: string, message: string): Finding {
-  return { line, level: 'ok', message };
+export function ok(line: string, message: Text): Finding {
+  return { line, level: 'ok', ...messageOf(message) };
 }
 
 /** A finding that somebody must act on. */
-export function failed(line: string, message: string, action: string): Finding {
-  return { line, level: 'failed', message, action };
+export function failed(line: string, message: Text, action: Text): Finding {
+  return { line, level: 'failed', ...messageOf(message), ...actionOf(action) };
 }
 
 /** A finding that somebody should act on. */
-export function warning(line: string, message: string, action: string): Finding {
-  return { line, level: 'warning', message, action };
+export function warning(line: string, message: Text, action: Text): Finding {
+  return { line, level: 'warning', ...messageOf(message), ...actionOf(action) };
 }
 
 /** A finding that could not be checked. */
-export function skipped(line: string, message: string, action?: string): Finding {
-  return { line, level: 'skipped', message, ...defined({ action }) };
+export function skipped(line: string, message: Text, action?: Text): Finding {
+  return { line, level: 'skipped', ...messageOf(message), ...(action !== undefined && actionOf(action)) };
 }
 
-/** Describes an age in words: `3 min`. */
-export function describeAge(ms: number): string {
-  const [unit, name] = units.find(([unit]) => Math.abs(ms) >= 2 * unit) ?? [1_000, 's'];
-  return `${Math.round(Math.abs(ms) / unit)} ${name}`;
+function messageOf(text: Text): Pick<Finding, 'message' | 'said'> {
+  return typeof text === 'string' ? { message: text } : { message: inEnglish(text), said: text };
 }
 
-const units = [
-  [86_400_000, 'days'],
-  [3_600_000, 'h'],
-  [60_000, 'min'],
-] as const;
+function actionOf(text: Text): Pick<Finding, 'action' | 'saidAction'> {
+  return typeof text === 'string' ? { action: text } : { action: inEnglish(text), saidAction: text };
+}

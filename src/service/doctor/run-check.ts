@@ -1,5 +1,6 @@
 import { within } from '../../core/async/deadline.ts';
 import { describeError } from '../../core/model/errors.ts';
+import { say } from './say.ts';
 import { type Check, type Finding, skipped } from './finding.ts';
 
 /** Returns the findings of a check, or why its facts could not be gathered in time; never rejects. */
@@ -11,7 +12,7 @@ export async function runCheck<Facts>(check: Check<Facts>, timeoutMs: number, ga
       timeoutMs,
       gather().then((facts) => [facts] as const),
     );
-    return gathered === undefined ? [skipped(line, `no answer within ${timeoutMs / 1_000} s`)] : check.evaluate(gathered[0]);
+    return gathered === undefined ? [skipped(line, say('noAnswer', timeoutMs / 1_000))] : check.evaluate(gathered[0]);
   } catch (error) {
     return [skipped(line, describeError(error))];
   }

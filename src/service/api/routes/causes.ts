@@ -8,6 +8,7 @@ import { type Access, AccessError } from '../access.ts';
 import { requireReport } from '../doctor-api.ts';
 import type { ApiPorts } from '../ports.ts';
 import { defineRoute, namespaceName, objectName, policyKeyParam, time } from '../route.ts';
+import { saidView, viewSaid } from '../said-view.ts';
 import { listVisible, seePolicy } from '../see-policies.ts';
 
 /** The most causes of an answer, and the most policies that are named of each, and of one that was asked for. */
@@ -27,6 +28,7 @@ const cause = z
     subject: z.string().describe('Which one: the host of a registry, an image, a policy, a receiver. Empty for the installation.'),
     reason: z.string().describe('One of docs/reasons.md, or a line of docs/doctor.md.'),
     message: z.string().describe('What one of the policies says.'),
+    said: saidView.exactOptional(),
     since: time.exactOptional().describe('When it began; absent if that is not known.'),
     policies: z.int().describe('How many policies it reaches, of those that the caller may list.'),
     namespaces: z.int().describe('In how many namespaces they are.'),
@@ -118,7 +120,7 @@ async function reportFor(access: Access, { doctor, recentReport }: ApiPorts): Pr
   return (await recentReport()) ?? {};
 }
 
-function show({ policies, since, rollouts, command, ...rest }: Cause, most: number): z.input<typeof cause> {
+function show({ policies, since, rollouts, command, said, ...rest }: Cause, most: number): z.input<typeof cause> {
   return {
     ...rest,
     policies: policies.length,
@@ -128,6 +130,7 @@ function show({ policies, since, rollouts, command, ...rest }: Cause, most: numb
       .slice(0, most)
       .map(({ parent: _, ...one }) => one),
     ...defined({ since, command }),
+    ...(said && { said: viewSaid(said) }),
     ...(rollouts && { rollouts: { ...rollouts } }),
   };
 }

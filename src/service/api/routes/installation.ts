@@ -4,6 +4,7 @@ import { isUsable } from '../../../core/model/image-policy.ts';
 import { toSeconds } from '../../../core/model/text.ts';
 import { type Access, AccessError } from '../access.ts';
 import { answerDoctor, answerRecent } from '../doctor-api.ts';
+import { saidView, viewSaid } from '../said-view.ts';
 import { answerNamespace } from '../namespaces-api.ts';
 import { countEvents } from '../count-events.ts';
 import type { PolicyState } from '../../../core/model/policy-state.ts';
@@ -190,6 +191,8 @@ const finding = z
     subject: z.string().exactOptional().describe('What the line is about, if there are several findings of it.'),
     message: z.string(),
     action: z.string().exactOptional().describe('What to do.'),
+    said: saidView.exactOptional(),
+    saidAction: saidView.exactOptional(),
   })
   .meta({ id: 'Finding', description: 'One line of the report.' });
 
@@ -218,7 +221,14 @@ export const getDoctor = defineRoute({
     .meta({ id: 'DoctorReport' }),
   handle: async ({ query: { recent }, access, ports }) => {
     const { findings, ...report } = await (recent === undefined ? answerDoctor(ports.doctor, access) : answerRecent(ports, access));
-    return { ...report, findings: findings.map((finding) => ({ ...finding })) };
+    return {
+      ...report,
+      findings: findings.map(({ said, saidAction, ...finding }) => ({
+        ...finding,
+        ...(said && { said: viewSaid(said) }),
+        ...(saidAction && { saidAction: viewSaid(saidAction) }),
+      })),
+    };
   },
 });
 

@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto';
-import { type Check, describeAge, failed, type Finding, ok, type ServedCertificate, skipped, warning } from '../finding.ts';
+import { type Check, failed, type Finding, ok, type ServedCertificate, skipped, warning } from '../finding.ts';
+import { say, sayAge, type Said } from '../say.ts';
 
 /** The certificates to check, and how long they must be valid. */
 export interface CertificateFacts {
@@ -33,7 +34,7 @@ export const certificates: Check<CertificateFacts> = {
   evaluate: ({ now, warnWithinMs, conversion, others = [] }) => [
     ...(conversion === undefined ? [] : conversionFindings(conversion, now, warnWithinMs)),
     ...others.map(({ line, name, pem }) => {
-      if (typeof pem !== 'string') return skipped(`certificates/${line}`, `${name} could not be read: ${pem.why}`);
+      if (typeof pem !== 'string') return skipped(`certificates/${line}`, say('certificate.unreadable', name, pem.why));
       return end(`certificates/${line}`, name, pem, { now, warnWithinMs });
     }),
   ],
@@ -42,7 +43,7 @@ export const certificates: Check<CertificateFacts> = {
 function conversionFindings({ bundle, served }: ConversionCertificates, now: number, warnWithinMs: number): Finding[] {
   const line = 'certificates/conversion-trust';
   if ('why' in served) return [skipped(line, `the certificate of the conversion webhook is not known: ${served.why}`)];
-  const validity = end('certificates/conversion-end', 'the certificate of the conversion webhook', served.certificate, {
+  const validity = end('certificates/conversion-end', say('certificate.conversion'), served.certificate, {
     now,
     warnWithinMs,
   });
@@ -69,18 +70,18 @@ function isSame(a: X509Certificate, b: X509Certificate): boolean {
   return a.fingerprint256 === b.fingerprint256;
 }
 
-function end(line: string, name: string, pem: string, { now, warnWithinMs }: { now: number; warnWithinMs: number }): Finding {
+function end(line: string, name: string | Said, pem: string, { now, warnWithinMs }: { now: number; warnWithinMs: number }): Finding {
   const all = read(pem);
   const [first] = all.toSorted((a, b) => a.validToDate.getTime() - b.validToDate.getTime());
-  if (first === undefined) return failed(line, `${name} holds no certificate`, 'replace it by a certificate in PEM form');
+  if (first === undefined) return failed(line, say('certificate.none', name), say('certificate.none.do'));
   const leftMs = first.validToDate.getTime() - now;
   const until = first.validTo;
-  const renew = 'renew it, or check what renews it (cert-manager, image-watcher, your platform)';
-  if (leftMs <= 0) return failed(line, `${name} ended ${describeAge(leftMs)} ago (${until})`, renew);
+  const renew = say('certificate.renew');
+  if (leftMs <= 0) return failed(line, say('certificate.ended', name, sayAge(leftMs), until), renew);
   if (first.validFromDate.getTime() > now)
-    return failed(line, `${name} is not valid before ${first.validFrom}`, 'check the clocks, see clock/local');
-  if (leftMs < warnWithinMs) return warning(line, `${name} ends in ${describeAge(leftMs)} (${until})`, renew);
-  return ok(line, `${name} is valid for ${describeAge(leftMs)} (${until})`);
+    return failed(line, say('certificate.early', name, first.validFrom), say('certificate.early.do'));
+  if (leftMs < warnWithinMs) return warning(line, say('certificate.ends', name, sayAge(leftMs), until), renew);
+  return ok(line, say('certificate.valid', name, sayAge(leftMs), until));
 }
 
 /** The readable certificates of a PEM text. Unreadable ones in a bundle have no effect. */

@@ -1,16 +1,17 @@
-import { type Check, describeAge, failed, ok, skipped, warning } from '../finding.ts';
+import { type Check, failed, ok, skipped, warning } from '../finding.ts';
+import { say, sayAge, type Said } from '../say.ts';
 
 /** The clocks that were read. */
 export interface ClockFacts {
   /** The name of the clock that the others are compared with: `the worker`. */
-  readonly own: string;
+  readonly own: string | Said;
   readonly clocks: readonly Clock[];
 }
 
 interface ClockName {
   readonly line: 'redis' | 'api-server' | 'registry' | 'local';
   /** The name of the clock: `Redis`, `the API server`, `ghcr.io`. */
-  readonly name: string;
+  readonly name: string | Said;
 }
 
 /** Another clock: how much it is ahead of our own, as exactly as that is known; or why it is not known. */
@@ -28,15 +29,11 @@ export const clock: Check<ClockFacts> = {
   evaluate: ({ own, clocks }) =>
     clocks.map((clock) => {
       const line = `clock/${clock.line}`;
-      if ('why' in clock) return skipped(line, `the time of ${clock.name} is not known: ${clock.why}`);
+      if ('why' in clock) return skipped(line, say('clock.unknown', clock.name, clock.why));
       const skewMs = Math.max(0, Math.abs(clock.aheadMs) - clock.toleranceMs);
-      if (skewMs <= warnAboveMs) return ok(line, `the clocks of ${clock.name} and ${own} agree`);
-      const message = `the clock of ${clock.name} is ${describeAge(skewMs)} ${clock.aheadMs > 0 ? 'ahead of' : 'behind'} that of ${own}`;
+      if (skewMs <= warnAboveMs) return ok(line, say('clock.agrees', clock.name, own));
+      const message = say(clock.aheadMs > 0 ? 'clock.ahead' : 'clock.behind', clock.name, sayAge(skewMs), own);
       const finding = skewMs > failAboveMs ? failed : warning;
-      return finding(
-        line,
-        message,
-        'synchronise the clocks of both machines (NTP): tokens, certificates, minAge and windows depend on them',
-      );
+      return finding(line, message, say('clock.do'));
     }),
 };

@@ -1,9 +1,10 @@
 import { type Check, failed, type Finding, ok, skipped, warning } from '../finding.ts';
+import { say, type Said } from '../say.ts';
 
 /** The permissions of a service account, compared with those that the chart lists. */
 export interface PermissionFacts {
   /** The name of the account: `system:serviceaccount:image-watcher:image-watcher-work`, or `this process`. */
-  readonly account: string;
+  readonly account: string | Said;
   readonly grants: readonly GrantFacts[];
   /** The number of namespaces that were not checked, because their number is limited. */
   readonly namespacesNotAsked?: number;
@@ -20,16 +21,15 @@ export interface GrantFacts {
 /** The consequences if the permissions of a file are missing; undefined if the service cannot work without them. */
 const consequences = {
   work: undefined,
-  'work-bases': 'BaseImagePolicies do nothing',
-  'work-notifications': 'NotificationTargets of namespaces are not notified',
-  'work-rebase': 'images that BaseImagePolicies have rebased are not rolled out',
+  'work-bases': 'without.work-bases',
+  'work-notifications': 'without.work-notifications',
+  'work-rebase': 'without.work-rebase',
   'work-status': undefined,
-  'work-secrets':
-    'registries can be read anonymously or with the own credentials of the service only, and signatures cannot be verified with keys of Secrets',
-  'work-secret-watches': 'contents of Secrets are read again every 30 s, and policies notice a changed Secret at their next poll',
-  'work-namespaces': 'a changed consent of a Namespace is noticed at the next reconcile',
-  'work-definitions': 'a kind that is installed after the policy that names it is found within ten seconds to six minutes',
-  'work-reviews': 'the API answers 503 with operations.auth: kubernetes',
+  'work-secrets': 'without.work-secrets',
+  'work-secret-watches': 'without.work-secret-watches',
+  'work-namespaces': 'without.work-namespaces',
+  'work-definitions': 'without.work-definitions',
+  'work-reviews': 'without.work-reviews',
   'convert-crd': undefined,
   'convert-secret': undefined,
 } as const;
@@ -54,27 +54,23 @@ export const permissions: Check<PermissionFacts> = {
   lines: [...permissionFiles, 'not-asked'],
   evaluate: ({ account, grants, namespacesNotAsked = 0 }) => [
     ...grants.map((grant) => evaluateGrant(account, grant)),
-    ...(namespacesNotAsked > 0
-      ? [
-          skipped(
-            'permissions/not-asked',
-            `${namespacesNotAsked} more watched namespaces were not asked for, so that a report costs few requests`,
-          ),
-        ]
-      : []),
+    ...(namespacesNotAsked > 0 ? [skipped('permissions/not-asked', say('permissions.notAsked', namespacesNotAsked))] : []),
   ],
 };
 
-function evaluateGrant(account: string, { file, namespace, missing }: GrantFacts): Finding {
+function evaluateGrant(account: string | Said, { file, namespace, missing }: GrantFacts): Finding {
   const line = `permissions/${file}`;
-  const place = namespace === undefined ? '' : ` in ${namespace}`;
-  if ('why' in missing) return skipped(line, `the permissions of ${account}${place} are not known: ${missing.why}`);
-  if (missing.length === 0) return ok(line, `${account} has all permissions of ${file}.yaml${place}`);
+  const place = namespace === undefined ? say('permissions.nowhere') : say('permissions.in', namespace);
+  if ('why' in missing) return skipped(line, say('permissions.unknown', account, place, missing.why));
+  if (missing.length === 0) return ok(line, say('permissions.all', account, file, place));
   const consequence = consequences[file];
-  const message = `${account} may not ${missing.join(', ')}${place}${consequence === undefined ? '' : `: ${consequence}`}`;
+  const refused = missing.join(', ');
+  const message =
+    consequence === undefined
+      ? say('permissions.missing', account, refused, place)
+      : say('permissions.missingWith', account, refused, place, say(consequence));
   // Missing permissions for rebases are no failure: an administrator decides about them, and many clusters do not need them.
-  if (file === 'work-rebase')
-    return skipped(line, message, 'set permissions.rebase: true in the values of the chart if a BaseImagePolicy has the action rebase');
+  if (file === 'work-rebase') return skipped(line, message, say('permissions.rebase.do'));
   const finding = consequence === undefined ? failed : warning;
-  return finding(line, message, `grant what charts/image-watcher/files/permissions/${file}.yaml lists: helm upgrade does`);
+  return finding(line, message, say('permissions.do', file));
 }

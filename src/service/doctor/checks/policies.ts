@@ -1,5 +1,6 @@
 import { documentation, type Reason } from '../../../core/model/reasons.ts';
-import { type Check, describeAge, failed, type Finding, ok, warning } from '../finding.ts';
+import { type Check, failed, type Finding, ok, warning } from '../finding.ts';
+import { say, sayAge } from '../say.ts';
 
 /** The policies as their status shows them. It contains nothing that readers of policies do not see anyway. */
 export interface PolicyFacts {
@@ -58,20 +59,20 @@ export const policies: Check<PolicyFacts> = {
 
 function matching(all: readonly PolicySummary[]): Finding[] {
   const line = 'policies/matching';
-  if (all.length === 0) return [warning(line, 'there are no policies', 'create an ImagePolicy: docs/quickstart.md')];
+  if (all.length === 0) return [warning(line, say('matching.none'), say('matching.none.do'))];
   const never = all.filter(({ isReady, reason }) => !isReady && reason !== undefined && neverMatching.has(reason));
-  if (never.length === 0) return [ok(line, all.length === 1 ? 'the policy can match' : `all ${all.length} policies can match`)];
+  if (never.length === 0) return [ok(line, all.length === 1 ? say('matching.one') : say('matching.all', all.length))];
   const listed = never
     .slice(0, maxListed)
     .map(({ key, reason, message }) =>
       failed(
         line,
         `${key}: ${reason}: ${message ?? ''}`,
-        `see ${documentation}/reasons.md#${reason?.toLowerCase()}, and run image-watcher explain ${key}`,
+        say('matching.never.do', `${documentation}/reasons.md#${reason?.toLowerCase()}`, key),
       ),
     );
   const more = never.length - listed.length;
-  return more === 0 ? listed : [...listed, failed(line, `${more} more policies can never match`, 'run kubectl get ipol -A')];
+  return more === 0 ? listed : [...listed, failed(line, say('matching.more', more), say('matching.more.do'))];
 }
 
 function reconciled(all: readonly PolicySummary[], now: number): Finding[] {
@@ -81,13 +82,13 @@ function reconciled(all: readonly PolicySummary[], now: number): Finding[] {
       !isObserved && reason === undefined && createdAt !== undefined && now - createdAt > observedWithinMs,
   );
   const [first] = late;
-  if (first === undefined) return all.length === 0 ? [] : [ok(line, 'workers evaluate the policies')];
-  const age = describeAge(now - (first.createdAt ?? now));
+  if (first === undefined) return all.length === 0 ? [] : [ok(line, say('reconciled.all'))];
+  const age = sayAge(now - (first.createdAt ?? now));
   return [
     failed(
       line,
-      `${late.length === 1 ? '1 policy was' : `${late.length} policies were`} never evaluated, ${first.key} for ${age}`,
-      'check that workers run (role work), and their log for "watch failed"; the namespace may not be in watch.namespaces',
+      late.length === 1 ? say('reconciled.one', first.key, age) : say('reconciled.many', late.length, first.key, age),
+      say('reconciled.do'),
     ),
   ];
 }

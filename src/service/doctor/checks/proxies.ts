@@ -1,4 +1,5 @@
 import { type Check, type Finding, ok, warning } from '../finding.ts';
+import { say } from '../say.ts';
 
 /** The proxies of requests to the hosts that the service knows. */
 export interface ProxyFacts {
@@ -18,23 +19,20 @@ export const proxies: Check<ProxyFacts> = {
   lines: ['route', 'https'],
   evaluate: ({ routes, notListed, isOnlyHttp }) => [
     ...evaluateRoutes(routes, notListed),
-    ...(isOnlyHttp
-      ? [
-          warning(
-            'proxies/https',
-            'HTTP_PROXY is set and HTTPS_PROXY is not: it is for plain http only, and registries speak https',
-            'set HTTPS_PROXY as well, or remove HTTP_PROXY',
-          ),
-        ]
-      : []),
+    ...(isOnlyHttp ? [warning('proxies/https', say('proxies.https'), say('proxies.https.do'))] : []),
   ],
 };
 
 /** One finding for each proxy, and for each reason to use none. */
 function evaluateRoutes(routes: readonly HostRoute[], notListed: number): Finding[] {
   const line = 'proxies/route';
-  if (routes.length === 0) return [ok(line, 'no registries are known, and nothing else that could need a proxy')];
-  const groups = Map.groupBy(routes, (route) => ('proxy' in route ? `through the proxy ${route.proxy}` : `directly (${route.why})`));
-  const found = [...groups].map(([how, hosts]) => ok(line, `${how}: ${hosts.map(({ host }) => host).join(', ')}`));
-  return notListed === 0 ? found : [...found, ok(line, `${notListed} more hosts are not listed`)];
+  if (routes.length === 0) return [ok(line, say('proxies.unused'))];
+  const groups = Map.groupBy(routes, (route) => ('proxy' in route ? `through ${route.proxy}` : `directly ${route.why}`));
+  const found = [...groups.values()].flatMap((group) => {
+    const [route] = group;
+    if (route === undefined) return [];
+    const hosts = group.map(({ host }) => host).join(', ');
+    return ok(line, 'proxy' in route ? say('proxies.through', route.proxy, hosts) : say('proxies.directly', route.why, hosts));
+  });
+  return notListed === 0 ? found : [...found, ok(line, say('proxies.notListed', notListed))];
 }

@@ -1,4 +1,5 @@
-import { type Check, describeAge, ok, warning } from '../finding.ts';
+import { type Check, ok, warning } from '../finding.ts';
+import { say, sayAge } from '../say.ts';
 
 /** How far the durable record is behind; undefined if the configuration keeps none. */
 export type RecordFacts =
@@ -26,14 +27,9 @@ export const record: Check<RecordFacts> = {
     if (facts === undefined) return [];
     const { waiting, oldestMs = 0, problem, intervalMs, most } = facts;
     const isLate = oldestMs > Math.max(leastMs, 5 * intervalMs);
-    if (!isLate && problem === undefined) return [ok('record/written', 'the record is written where it is kept')];
-    const why = problem === undefined ? '' : `: ${problem}`;
-    return [
-      warning(
-        'record/written',
-        `the record of activity is not written${why}; ${waiting} entries wait, the oldest for ${describeAge(oldestMs)}`,
-        `correct its folder or bucket (setting "record"); Redis holds ${most} entries, and what exceeds that is lost`,
-      ),
-    ];
+    if (!isLate && problem === undefined) return [ok('record/written', say('record.written'))];
+    const late =
+      problem === undefined ? say('record.late', waiting, sayAge(oldestMs)) : say('record.fails', problem, waiting, sayAge(oldestMs));
+    return [warning('record/written', late, say('record.do', most))];
   },
 };

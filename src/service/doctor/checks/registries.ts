@@ -1,4 +1,5 @@
 import { type Check, failed, type Finding, ok, skipped, warning } from '../finding.ts';
+import { say, type Said } from '../say.ts';
 
 /** The registries of the policies, and the result of a request to each of them. */
 export interface RegistryFacts {
@@ -29,17 +30,9 @@ export const registries: Check<RegistryFacts> = {
   lines: ['reachable', 'not-asked'],
   evaluate: ({ probes, notAsked }) => [
     ...(probes.length === 0
-      ? [skipped('registries/reachable', 'no policy names a registry')]
+      ? [skipped('registries/reachable', say('registries.none'))]
       : probes.map((probe) => ({ ...evaluateProbe(probe), subject: probe.host }))),
-    ...(notAsked > 0
-      ? [
-          skipped(
-            'registries/not-asked',
-            `${notAsked} more were not asked, so that a report costs few requests`,
-            'image-watcher check NAMESPACE/NAME asks for one policy',
-          ),
-        ]
-      : []),
+    ...(notAsked > 0 ? [skipped('registries/not-asked', say('registries.notAsked', notAsked), say('registries.notAsked.do'))] : []),
   ],
 };
 
@@ -47,34 +40,22 @@ function evaluateProbe({ host, repository, policy, answer }: RegistryProbe): Fin
   const line = 'registries/reachable';
   switch (answer.kind) {
     case 'read':
-      return ok(line, `${host}: ${repository} is read ${withCredentials(answer.credentials)} (policy ${policy})`);
+      return ok(line, say('registries.read', host, repository, withCredentials(answer.credentials), policy));
     case 'unknown':
       return warning(
         line,
-        `${host} answers ${withCredentials(answer.credentials)}, but does not know ${repository} (policy ${policy})`,
-        'correct spec.image, or give credentials that may see it: some registries hide a repository from others',
+        say('registries.unknown', host, withCredentials(answer.credentials), repository, policy),
+        say('registries.unknown.do'),
       );
     case 'postponed':
-      return warning(
-        line,
-        `${host}: ${answer.why} (policy ${policy})`,
-        'wait, and run doctor again; requestsPerSecond limits the requests to a registry',
-      );
+      return warning(line, say('registries.failed', host, answer.why, policy), say('registries.postponed.do'));
     case 'late':
-      return failed(
-        line,
-        `${host}: ${repository} was not answered in time (policy ${policy})`,
-        'check the network between the workers and the registry, and a proxy in between',
-      );
+      return failed(line, say('registries.late', host, repository, policy), say('registries.late.do'));
     case 'failed':
-      return failed(
-        line,
-        `${host}: ${answer.why} (policy ${policy})`,
-        'check the network, registries[].caFile, insecure, and the credentials that the message names',
-      );
+      return failed(line, say('registries.failed', host, answer.why, policy), say('registries.failed.do'));
   }
 }
 
-function withCredentials(source: string): string {
-  return source === 'anonymous' ? 'anonymously' : `with ${source}`;
+function withCredentials(source: string): Said {
+  return source === 'anonymous' ? say('registries.anonymously') : say('registries.with', source);
 }

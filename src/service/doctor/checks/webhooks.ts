@@ -1,4 +1,5 @@
-import { type Check, describeAge, type Finding, ok, warning } from '../finding.ts';
+import { type Check, type Finding, ok, warning } from '../finding.ts';
+import { say, sayAge, type Said } from '../say.ts';
 
 /** The deliveries that arrived at the receivers, and the registries that they are expected to announce. */
 export interface WebhookFacts {
@@ -25,14 +26,12 @@ export interface AnnouncedRegistry {
   readonly unannounced: number;
 }
 
-const refusals: Readonly<Record<number, readonly [what: string, action: string]>> = {
-  401: [
-    'not authentic',
-    'compare the secret at the registry with receivers[].secrets; the log of the receiver says why ("delivery not authentic")',
-  ],
-  413: ['too large', 'have the sender send fewer pushes at a time, or raise listen.bodyLimitBytes'],
-  429: ['too many', 'raise requestsPerMinute of the receiver, or have the sender send pushes only'],
-  503: ['not storable', 'see the lines redis/answers and redis/memory'],
+/** The statuses that refuse a delivery: what each says, and what to do. */
+const refusals: Readonly<Record<number, readonly [what: Said, action: Said]>> = {
+  401: [say('webhooks.401'), say('webhooks.401.do')],
+  413: [say('webhooks.413'), say('webhooks.413.do')],
+  429: [say('webhooks.429'), say('webhooks.429.do')],
+  503: [say('webhooks.503'), say('webhooks.503.do')],
 };
 
 /** Checks that pushes arrive. */
@@ -41,12 +40,8 @@ export const webhooks: Check<WebhookFacts> = {
   lines: ['receivers', 'received', 'announced'],
   evaluate: ({ now, receivers, registries }) => [
     receivers.length === 0
-      ? warning(
-          'webhooks/receivers',
-          'no receivers are configured: images are found by polls only',
-          'configure receivers, and a webhook at the registry',
-        )
-      : ok('webhooks/receivers', receivers.length === 1 ? '1 receiver is configured' : `${receivers.length} receivers are configured`),
+      ? warning('webhooks/receivers', say('webhooks.none'), say('webhooks.none.do'))
+      : ok('webhooks/receivers', receivers.length === 1 ? say('webhooks.one') : say('webhooks.many', receivers.length)),
     ...receivers.map((receiver) => ({ ...received(receiver, now), subject: receiver.name })),
     ...registries.flatMap((registry) => announced(registry, receivers, now).map((finding) => ({ ...finding, subject: registry.host }))),
   ],
@@ -54,29 +49,21 @@ export const webhooks: Check<WebhookFacts> = {
 
 function received({ name, provider, lastByStatus }: ReceiverFacts, now: number): Finding {
   const line = 'webhooks/received';
-  const who = `${name} (${provider})`;
   const [newest] = [...lastByStatus].sort(([, a], [, b]) => b - a);
-  const ago = (at: number) => `${describeAge(now - at)} ago`;
+  const age = (at: number) => sayAge(now - at);
   const accepted = lastByStatus.get(202);
-  if (newest === undefined)
-    return warning(
-      line,
-      `${who}: nothing has arrived in the last 30 days`,
-      `have the registry send its pushes to /webhooks/${name}; its own delivery log shows whether it tries`,
-    );
+  if (newest === undefined) return warning(line, say('webhooks.silent', name, provider), say('webhooks.silent.do', name));
   const [status, at] = newest;
-  const before = accepted === undefined ? 'no push was ever accepted' : `the last push was accepted ${ago(accepted)}`;
+  const before = accepted === undefined ? say('webhooks.never') : say('webhooks.last', age(accepted));
   const [why, action] = refusals[status] ?? [];
   if (why !== undefined && action !== undefined)
-    return warning(line, `${who}: the last delivery, ${ago(at)}, was refused as ${why} (${status}); ${before}`, action);
+    return warning(line, say('webhooks.refused', name, provider, age(at), why, status, before), action);
   if (accepted === undefined)
-    return warning(
-      line,
-      `${who}: deliveries arrive (the last ${ago(at)}, answered ${status}), but ${before}`,
-      'run image-watcher events --outcome ignored, which says why; most often the sender does not match the provider, or sends other events than pushes',
-    );
-  const refused = [...lastByStatus].filter(([code]) => refusals[code] !== undefined).map(([code, time]) => `, ${code} ${ago(time)}`);
-  return ok(line, `${who}: ${before}${refused.join('')}`);
+    return warning(line, say('webhooks.ignored', name, provider, age(at), status, before), say('webhooks.ignored.do'));
+  const refused = [...lastByStatus]
+    .filter(([code]) => refusals[code] !== undefined)
+    .reduce((all, [code, time]) => say('webhooks.earlier', all, code, age(time)), say('webhooks.start'));
+  return ok(line, say('webhooks.works', name, provider, before, refused));
 }
 
 /** The number of such finds from which on the service itself reports WebhookMissing. */
@@ -84,9 +71,9 @@ const manyFinds = 3;
 
 function announced({ host, policies, lastPush, unannounced }: AnnouncedRegistry, receivers: readonly unknown[], now: number): Finding[] {
   const line = 'webhooks/announced';
-  const who = `${host} (${policies} ${policies === 1 ? 'policy' : 'policies'})`;
-  const action = `configure a receiver and a webhook for ${host}; if its pushes arrive under another name, set receivers[].registry or registries[].aliases`;
-  if (unannounced >= manyFinds) return [warning(line, `${who}: polls found ${unannounced} images that no webhook had announced`, action)];
-  if (lastPush !== undefined) return [ok(line, `${who}: the last push was announced ${describeAge(now - lastPush)} ago`)];
-  return receivers.length === 0 ? [] : [warning(line, `${who}: no webhook has announced a push, so that it is only polled`, action)];
+  const count = policies === 1 ? say('policies.one') : say('policies.many', policies);
+  const action = say('webhooks.missing.do', host);
+  if (unannounced >= manyFinds) return [warning(line, say('webhooks.missing', host, count, unannounced), action)];
+  if (lastPush !== undefined) return [ok(line, say('webhooks.announced', host, count, sayAge(now - lastPush)))];
+  return receivers.length === 0 ? [] : [warning(line, say('webhooks.polled', host, count), action)];
 }
