@@ -23,7 +23,7 @@ async function visit(t: TestContext, options: Parameters<typeof openDashboard>[1
   let clicks = 0;
   let page = (await get('/')).text;
   const open = async (answer: Awaited<ReturnType<typeof get>>): Promise<void> => {
-    if (answer.location !== undefined) return open(await get(String(answer.location)));
+    if (answer.location !== undefined) return open(await get(answer.location));
     assert.equal(answer.status, 200);
     page = answer.text;
   };

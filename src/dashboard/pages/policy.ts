@@ -16,6 +16,7 @@ import { imagePath } from '../parts/place-query.ts';
 import { ifPermitted, partOf, problem } from '../parts/problem.ts';
 import { showPods } from '../parts/pods.ts';
 import { type PushEvent, showPushWay } from '../parts/push-way.ts';
+import { messageTo } from '../parts/said.ts';
 import { runAndWant } from '../parts/run-and-want.ts';
 import { conditionTable, factList, table } from '../parts/tables.ts';
 import { timeline } from '../parts/timeline.ts';
@@ -93,13 +94,13 @@ export const policy: Page = {
 /** The state, and the one thing to do where there is something. */
 function showVerdict(found: PolicyDetail, causes: readonly ShownCause[], caller: Caller, texts: Texts): Html {
   const [cause] = causes;
-  if (cause === undefined) return html`<p>${stateBadge(found.state, texts)} ${found.message}</p>`;
-  const { rollouts, message, since } = cause;
+  if (cause === undefined) return html`<p>${stateBadge(found.state, texts)} ${messageTo(found.reason, found.message, texts)}</p>`;
+  const { rollouts, message, reason, since } = cause;
   return html`
     <div class="why-not">
       <p>${stateBadge(found.state, texts)} <b>${causeSentence(cause, texts)}</b>${' '}<span class="note">${ago(since)}</span></p>
       ${rollouts !== undefined && html`<p class="rollouts">${texts.causes.rollouts(rollouts.rolledBack, rollouts.running)}</p>`}
-      <p class="why">${message}</p>
+      <p class="why">${messageTo(reason, message, texts)}</p>
       <p class="step">${showStep(cause, caller, texts)}${' · '}<a href=${causePath(cause)}>${texts.sameCause}</a></p>
     </div>
   `;

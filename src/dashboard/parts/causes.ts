@@ -6,7 +6,7 @@ import { type ActionName, actionPath } from '../action-list.ts';
 import { html, type Html } from '../html.ts';
 import type { Caller } from '../page.ts';
 import type { Texts } from '../texts/en.ts';
-import { sayTo } from './said.ts';
+import { messageTo, sayTo } from './said.ts';
 import { ago, baseLink, basePath, policyLink } from './inline.ts';
 
 /** The actions that are the step of a cause. */
@@ -48,7 +48,7 @@ export function showCause(cause: ShownCause, caller: Caller, texts: Texts): Html
           ${urgencyBadge(urgency, texts)}${' '}<b>${policies > 1 ? html`<a href=${causePath(cause)}>${sentence}</a>` : sentence}</b>
         </p>
         ${rollouts !== undefined && html`<p class="rollouts">${texts.causes.rollouts(rollouts.rolledBack, rollouts.running)}</p>`}
-        <p class="why">${sayTo(said, message, texts)}</p>
+        <p class="why">${said === undefined ? messageTo(cause.reason, message, texts) : sayTo(said, message, texts)}</p>
       </div>
       <div>
         <p>${reachOf(cause, texts)}${' '}<span class="note">${ago(since)}</span></p>

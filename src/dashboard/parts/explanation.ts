@@ -3,6 +3,7 @@ import type { explainPolicy } from '../../service/api/routes/policies.ts';
 import { html, type Html } from '../html.ts';
 import type { Texts } from '../texts/en.ts';
 import { time } from './inline.ts';
+import { messageTo, sayTo } from './said.ts';
 
 type Explanation = z.output<(typeof explainPolicy)['answer']>;
 type Step = Explanation['steps'][number];
@@ -13,7 +14,7 @@ export const stepMarks: Readonly<Record<Step['result'], string>> = { pass: '✓'
 /** The steps of an explanation, as `image-watcher explain` prints them. */
 export function explanation({ allowed, summary, steps, targets }: Explanation, texts: Texts): Html {
   return html`
-    <p class=${allowed ? 'summary' : 'summary stopped'}>${summary}</p>
+    <p class=${allowed ? 'summary' : 'summary stopped'}>${sayTo(undefined, summary, texts)}</p>
     ${chain(steps, texts)}
     ${targets.map(
       ({ target: { kind, namespace, name }, steps: own }) => html`
@@ -58,7 +59,8 @@ function showStep({ id, result, text, origin, until, page, reason }: Step, texts
     <li class=${result}>
       <span class="mark" role="img" aria-label=${texts[result]}>${stepMarks[result]}</span>
       <span>
-        <code>${id}</code> ${text}${origin !== undefined && html` <small>${origin}</small>`} ${until !== undefined && html` ${time(until)}`}
+        <code>${id}</code> ${text === 'pass' ? texts.pass : messageTo(reason, text, texts)}${origin !== undefined && html` <small>${origin}</small>`}
+        ${until !== undefined && html` ${time(until)}`}
         ${page !== undefined && html` <a href=${page} rel="noreferrer">${reason ?? texts.whyLink}</a>`}
       </span>
     </li>

@@ -5,6 +5,7 @@ import type { getEvents } from '../../service/api/routes/events.ts';
 import { html, type Html } from '../html.ts';
 import type { Texts } from '../texts/en.ts';
 import { duration, tagOf, time } from './inline.ts';
+import { messageTo } from './said.ts';
 
 export type PushEvent = z.output<(typeof getEvents)['answer']>['events'][number];
 type Result = PushEvent['policies'][number];
@@ -84,6 +85,6 @@ export function showPushWay(push: PushEvent, policy: { readonly namespace: strin
         `,
       )}
     </ol>
-    ${why !== undefined && html`<p class="why">${why}</p>`}
+    ${why !== undefined && html`<p class="why">${messageTo(own?.reason ?? push.reason, why, texts)}</p>`}
   `;
 }

@@ -6,6 +6,7 @@ import { html, type Html } from '../html.ts';
 import type { Texts } from '../texts/en.ts';
 import { stepMarks } from './explanation.ts';
 import { tagOf, time } from './inline.ts';
+import { reasonTo } from './said.ts';
 
 type Explanation = z.output<(typeof explainPolicy)['answer']>;
 type Step = Explanation['steps'][number];
@@ -34,7 +35,7 @@ function showBetween({ rollouts, state, pendingApproval, waiting }: PolicyDetail
   if (found !== undefined)
     return html`
       <li class=${found.result}>
-        <span>${texts.between.title}</span> <b>${stepMarks[found.result]} ${found.reason ?? found.id}</b>
+        <span>${texts.between.title}</span> <b>${stepMarks[found.result]} ${reasonTo(found.reason, texts) ?? found.reason ?? found.id}</b>
         ${found.until !== undefined && html`<small>${time(found.until)}</small>`}
       </li>
     `;
@@ -42,7 +43,9 @@ function showBetween({ rollouts, state, pendingApproval, waiting }: PolicyDetail
   if (pendingApproval !== undefined)
     return html`<li class="wait"><span>${texts.between.title}</span> <b>${texts.waitsForApproval}</b></li>`;
   if (waiting !== undefined)
-    return html`<li class="wait"><span>${texts.between.title}</span> <b>${waiting.reason}</b> <small>${time(waiting.until)}</small></li>`;
+    return html`<li class="wait">
+      <span>${texts.between.title}</span> <b>${reasonTo(waiting.reason, texts) ?? waiting.reason}</b> <small>${time(waiting.until)}</small>
+    </li>`;
   return html`<li><span>${texts.between.title}</span> ${state === 'Ready' ? '✓' : ''} ${texts.between.nothing}</li>`;
 }
 

@@ -9,3 +9,16 @@ export function sayTo(said: SaidElsewhere | undefined, text: string, { findings,
   if (found !== undefined) return found;
   return language === 'en' ? text : html`<span lang="en">${text}</span>`;
 }
+
+/** What a reason says in the language of the reader; undefined where messages are in it already, or for a reason that is not known. */
+export function reasonTo(reason: string | undefined, { reasons }: Texts): string | undefined {
+  return reason !== undefined && Object.hasOwn(reasons, reason) ? reasons[reason] : undefined;
+}
+
+/** A message with its reason: a message is in English, so readers of another language see what the reason says before it. */
+export function messageTo(reason: string | undefined, message: string | undefined, texts: Texts): Html | string | undefined {
+  const known = reasonTo(reason, texts);
+  if (message === undefined) return known;
+  const own = sayTo(undefined, message, texts);
+  return known === undefined ? own : html`${known}${' '}<small>${own}</small>`;
+}

@@ -5,6 +5,7 @@ import type { getPolicy } from '../../service/api/routes/policies.ts';
 import { html, type Html } from '../html.ts';
 import type { Texts } from '../texts/en.ts';
 import { ago, duration, tagOf, time } from './inline.ts';
+import { messageTo } from './said.ts';
 
 type Change = NonNullable<z.output<(typeof getPolicy)['answer']>['status']['history']>[number];
 type PushEvent = z.output<(typeof getEvents)['answer']>['events'][number];
@@ -62,7 +63,7 @@ function showEpisode({ changes, push, endedAt, verifiedMs }: Episode, texts: Tex
       <ol class="points">
         ${points.map(([label, value]) => value !== undefined && value !== false && html`<li><span>${label}</span> ${value}</li>`)}
       </ol>
-      ${first.failure !== undefined && html`<p class="why">${texts.failedBecause[first.failure.against]}: ${first.failure.reason}: ${first.failure.message}</p>`}
+      ${first.failure !== undefined && html`<p class="why">${texts.failedBecause[first.failure.against]}: ${first.failure.reason}: ${messageTo(first.failure.reason, first.failure.message, texts)}</p>`}
       ${first.rollbackRefused !== undefined && html`<p class="why">${first.rollbackRefused.message}</p>`}
       <ul class="changes">
         ${changes.map(

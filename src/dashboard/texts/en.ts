@@ -108,6 +108,8 @@ export const en = {
   happened: activityEn,
   receiving: setupEn,
   doctor: doctorEn,
+  /** What each reason says, if messages are in another language. */
+  reasons: {} as Readonly<Record<string, string>>,
   findings: sentences as Readonly<Record<SentenceId, string>>,
   notifying: notifyingEn,
   ofRunning: runningEn,

@@ -4,6 +4,7 @@ import { findZh } from './find-zh.ts';
 import { imagesZh } from './images-zh.ts';
 import { findingsZh } from './findings-zh.ts';
 import { outagesZh } from './outages-zh.ts';
+import { reasonsZh } from './reasons-zh.ts';
 import { doctorZh, notifyingZh, runningZh, setupZh } from './setup-zh.ts';
 import { policyZh } from './policy-zh.ts';
 import type { Texts } from './en.ts';
@@ -97,6 +98,7 @@ export const zh: Texts = {
   happened: activityZh,
   receiving: setupZh,
   doctor: doctorZh,
+  reasons: reasonsZh,
   findings: findingsZh,
   notifying: notifyingZh,
   ofRunning: runningZh,

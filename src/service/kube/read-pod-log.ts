@@ -40,7 +40,7 @@ export function toLines(text: string | undefined): string[] {
 
 function plain(line: string): string {
   return line
-    .replaceAll(/\u001B\[[\d;]*[A-Za-z]/g, '')
+    .replaceAll(/\p{Cc}\[[\d;]*[A-Za-z]/gu, '')
     .replaceAll('\t', '  ')
     .replaceAll(hidden, '\uFFFD');
 }

@@ -1,0 +1,29 @@
+/** Readers of Chinese see what the reasons say in Chinese; what policies and registries report stays in English, and is marked as such. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { chineseReasons } from '../../docs/explanations/zh-CN-reasons.ts';
+import { reasons } from '../../src/core/model/reasons.ts';
+import { reasonsZh } from '../../src/dashboard/texts/reasons-zh.ts';
+import { exampleOptions } from './example.ts';
+import { openDashboard } from './start-dashboard.ts';
+
+const chinese = { 'accept-language': 'zh-CN' };
+
+test('a reason says the same on the pages as in the documentation', () => {
+  for (const [reason, text] of Object.entries(reasons))
+    assert.equal(`${reasonsZh[reason as keyof typeof reasons]}。`, chineseReasons[`${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`]);
+});
+
+test('a policy says in Chinese why it does not go on, with the message in English', async (t) => {
+  const { get } = openDashboard(t, exampleOptions());
+  const { text } = await get('/policies/shop/cart', chinese);
+  assert.match(text, /<b>✗ 更新等待有人批准它的摘要<\/b>/);
+  assert.match(text, /更新等待有人批准它的摘要 <small><span lang="en">1\.9\.0 waits for approval<\/span>/);
+});
+
+test('the list of policies has the reason in Chinese, in one line, with the message as the tooltip', async (t) => {
+  const { get } = openDashboard(t, exampleOptions());
+  const { text } = await get('/policies', chinese);
+  assert.match(text, /title="mirror\.example\.com does not answer[^"]*">镜像仓库失败或没有答复/);
+  assert.match((await get('/policies')).text, /title="mirror[^"]*">mirror\.example\.com does not answer: the connection is refus…/);
+});
