@@ -68,6 +68,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'service/api': [
     'core/model',
     'core/async',
+    'core/rollout',
     'service/queue',
     'service/telemetry',
     'service/doctor',
