@@ -38,6 +38,7 @@ export const example: WorkedExample = {
       },
       without: 'suite',
     },
+    { file: 'src/dashboard/texts/reasons-zh.ts', after: { 'TargetPaused:': "  LeapDay: '今天是 2 月 29 日'," }, without: 'types' },
     {
       file: 'docs/explanations/guards.ts',
       after: { "'dry-run': {": "  'leap-day': { stops: 'the day is 29 February', shownAs: 'Held', reason: 'LeapDay' }," },
