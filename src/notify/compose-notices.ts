@@ -26,7 +26,7 @@ import { createWorker } from '../service/queue/worker.ts';
 import type { Foundation } from '../service/compose/foundation.ts';
 import { composeNamespacedTargets, type NamespacedTargets } from './namespaced-targets.ts';
 import { createNoticeOrigins } from './notice-origins.ts';
-import { createTargetCauses, targetSight } from './target-causes.ts';
+import { createTargetCauses, readTargets, targetSight } from './target-causes.ts';
 import { watchCertificates } from './watch-certificates.ts';
 
 const concurrency = 16;
@@ -154,6 +154,7 @@ export function composeNotices(foundation: Foundation, client: KubeClient, means
       routes: createTargetRoutes({ ...known, test, now: Date.now }),
       causes: createTargetCauses(known),
       sight: targetSight,
+      readTargets: () => readTargets(known),
       watch: namespaced.start,
       settled: namespaced.settled,
       start() {

@@ -1,9 +1,10 @@
-/** The causes that NotificationTargets report: messages that do not arrive. */
+/** What the doctor and the list of causes say of targets: messages that do not arrive. */
 import type { Access, Question } from '../service/api/access.ts';
 import type { FindCauses } from '../service/api/ports.ts';
 import type { Cause } from '../service/causes/cause.ts';
 import { listTargets, type KnownTargets } from './list-targets.ts';
 import { notificationTarget } from './resource/kind.ts';
+import type { TargetFacts } from '../service/doctor/checks/notifications.ts';
 import type { NotificationTarget } from '../core/model/notification-target.ts';
 
 /** What is asked about callers. */
@@ -40,9 +41,29 @@ async function causesOfConfigured(known: KnownTargets, access: Access): Promise<
     }));
 }
 
-function causeOf({ namespace, name, status }: NotificationTarget): (Cause & { readonly namespace: string }) | undefined {
+/** Which targets get no messages: those of the configuration by their last message, and those of namespaces by their status. Rejects if Redis does not answer. */
+export async function readTargets({ configured, namespaced, readResults }: KnownTargets): Promise<TargetFacts[]> {
+  const results = await readResults(configured.map(({ name }) => name));
+  const own = configured.map(({ name }, index): TargetFacts => {
+    const { acceptedAt = 0, failedAt = 0, why } = results[index] ?? {};
+    return failedAt > acceptedAt ? { name, why: why ?? '', at: failedAt } : { name };
+  });
+  const others = [...namespaced()].map((target): TargetFacts => {
+    const problem = problemOf(target);
+    return { name: `${target.namespace}/${target.name}`, why: problem && `${problem.reason}: ${problem.message}` };
+  });
+  return [...own, ...others];
+}
+
+function problemOf({ status }: NotificationTarget) {
   const ready = status.conditions?.find(({ type }) => type === 'Ready');
-  if (ready?.status !== 'False' || ready.reason === 'Suspended') return undefined;
+  return ready?.status !== 'False' || ready.reason === 'Suspended' ? undefined : ready;
+}
+
+function causeOf(target: NotificationTarget): (Cause & { readonly namespace: string }) | undefined {
+  const { namespace, name } = target;
+  const ready = problemOf(target);
+  if (ready === undefined) return undefined;
   const subject = `${namespace}/${name}`;
   return {
     namespace,

@@ -164,4 +164,13 @@ export const findingsZh: Readonly<Record<SentenceId, string>> = {
   'record.late': '活动记录没有写入；{0} 条在等待，最早的一条已等待 {1}',
   'record.fails': '活动记录没有写入：{0}；{1} 条在等待，最早的一条已等待 {2}',
   'record.do': '更正其目录或存储桶（设置 "record"）；Redis 最多保留 {0} 条，超出的会丢失',
+
+  'notifications.one': '该目标接受消息',
+  'notifications.all': '全部 {0} 个目标都接受消息',
+  'notifications.fails': '{0}：{1}',
+  'notifications.failed': '{0}：{1}（{2}前）',
+  'notifications.describe': '运行 kubectl describe notificationtarget -n {0}',
+  'notifications.correct': '更正该目标，并运行 image-watcher notify test {0}',
+  'notifications.more': '还有 {0} 个目标不接受消息',
+  'notifications.list': '运行 kubectl get notificationtargets -A',
 };

@@ -13,13 +13,13 @@ const kinds: Readonly<Record<string, CauseKind>> = {
 /** The lines whose failure endangers what is accepted, and stops nothing. */
 const risks: ReadonlySet<string> = new Set(['redis/appendonly', 'redis/appendfsync', 'redis/maxmemory-policy']);
 
-/** Findings about policies say what the policies themselves say. */
-const ofPolicies = 'policies/';
+/** Findings about policies and targets of notifications say what these say themselves. */
+const saidElsewhere = ['policies/', 'notifications/'];
 
 /** One cause for each finding that somebody must or should act on. */
 export function findingCauses(findings: readonly Finding[]): Cause[] {
   return findings.flatMap(({ line, level, subject = '', message, action, said, saidAction }): Cause[] => {
-    if ((level !== 'failed' && level !== 'warning') || line.startsWith(ofPolicies)) return [];
+    if ((level !== 'failed' && level !== 'warning') || saidElsewhere.some((start) => line.startsWith(start))) return [];
     const kind = kinds[line] ?? 'installation';
     return [
       {

@@ -16,6 +16,7 @@ import type { ClusterCache } from '../cluster/cluster-cache.ts';
 import type { WhyHeld } from '../cluster/effective-policies.ts';
 import type { NamespaceCache } from '../cluster/namespace-cache.ts';
 import type { OtherCertificate } from '../doctor/checks/certificates.ts';
+import type { TargetFacts } from '../doctor/checks/notifications.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { EventLog } from '../queue/event-log.ts';
 import type { RedisConnection } from '../queue/connection.ts';
@@ -93,6 +94,8 @@ export interface WingWork {
   readonly causes?: FindCauses;
   /** What the wing asks about callers to decide what it shows them. */
   readonly sight?: readonly Question[];
+  /** Reads which targets of notifications accept messages. */
+  readonly readTargets?: () => Promise<readonly TargetFacts[]>;
   /** Starts the watches of the wing, of these namespaces or (undefined) of all. */
   watch(namespaces: readonly (string | undefined)[]): void;
   /** Resolves when the watched objects are known, or when it is known that there are none. */

@@ -32,7 +32,7 @@ export interface WorkConnections extends Pick<Adapters, 'client' | 'trustRoot'> 
 export type WorkPart = Part & {
   /** Takes a push that this process is storing in the same turn of the event loop. */
   readonly takeStored: () => void;
-  readonly view: Pick<DoctorMeans, 'registry' | 'policies' | 'sourceOf' | 'isWatching'>;
+  readonly view: Pick<DoctorMeans, 'registry' | 'policies' | 'sourceOf' | 'isWatching' | 'readTargets'>;
   readonly namespaces: SelectedNamespaces;
   /** The routes that wings add to the API. */
   readonly routes: readonly Route[];
@@ -57,10 +57,11 @@ export function composeWork(foundation: Foundation, connections: WorkConnections
   const { ports, registry, pushes } = processors;
   const { cluster, namespaces, whyNotSelected, isWatching } = caches;
   const allReflectors = () => [...caches.policyWatches(), ...workloadReflectors(caches.watchedIn, cluster)];
+  const readTargets = async () => (await Promise.all(processors.wings.map((wing) => wing.readTargets?.() ?? []))).flat();
   const optional = [caches.access, namespaces, caches.definitions];
   return {
     takeStored: pushes.takeStored,
-    view: { registry, policies: ports.policies.all, sourceOf: ports.registry.sourceOf, isWatching },
+    view: { registry, policies: ports.policies.all, sourceOf: ports.registry.sourceOf, isWatching, readTargets },
     policies: {
       areKnown: caches.haveListed,
       staleSince: () => staleSince(caches.policyWatches(), Date.now()),

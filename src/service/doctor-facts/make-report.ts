@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { checks } from '../doctor/checks/index.ts';
 import type { OtherCertificate } from '../doctor/checks/certificates.ts';
 import type { GrantFacts, PermissionFacts, PermissionFile } from '../doctor/checks/permissions.ts';
+import type { TargetFacts } from '../doctor/checks/notifications.ts';
 import type { PolicyFacts, PolicySummary } from '../doctor/checks/policies.ts';
 import type { RecordFacts } from '../doctor/checks/record.ts';
 import type { RedisFacts } from '../doctor/checks/redis.ts';
@@ -38,6 +39,8 @@ export interface DoctorMeans extends RegistryMeans {
   /** Whether all policies are known. */
   readonly isWatching: () => boolean;
   readonly client: KubeClient;
+  /** The targets of notifications. */
+  readonly readTargets: () => Promise<readonly TargetFacts[]>;
   readonly redis: { readonly connection: RedisConnection };
   /** Reads the certificate of the conversion webhook, as the API server would see it. */
   readonly readConversionCertificate: () => Promise<ServedCertificate>;
@@ -89,6 +92,7 @@ export function createReporter(installation: Installation, means: DoctorMeans): 
         runCheck(checks.certificates, timeoutMs, () => Promise.resolve({ now, warnWithinMs, others: registryAuthorities(installation) })),
         runCheck(checks.webhooks, timeoutMs, () => gatherWebhooks(installation, means, now)),
         runCheck(checks.proxies, timeoutMs, () => Promise.resolve(listRoutes(installation, means.registry, means.policies()))),
+        runCheck(checks.notifications, timeoutMs, async () => ({ now, targets: await means.readTargets() })),
         runCheck(checks.registries, timeoutMs, () => probes),
         runCheck(checks.policies, timeoutMs, () => gatherPolicies(means, now)),
       ]),

@@ -167,6 +167,15 @@ export const sentences = {
   'record.late': 'the record of activity is not written; {0} entries wait, the oldest for {1}',
   'record.fails': 'the record of activity is not written: {0}; {1} entries wait, the oldest for {2}',
   'record.do': 'correct its folder or bucket (setting "record"); Redis holds {0} entries, and what exceeds that is lost',
+
+  'notifications.one': 'the target accepts messages',
+  'notifications.all': 'all {0} targets accept messages',
+  'notifications.fails': '{0}: {1}',
+  'notifications.failed': '{0}: {1} ({2} ago)',
+  'notifications.describe': 'run kubectl describe notificationtarget -n {0}',
+  'notifications.correct': 'correct the target, and run image-watcher notify test {0}',
+  'notifications.more': '{0} more targets accept no messages',
+  'notifications.list': 'run kubectl get notificationtargets -A',
 } as const satisfies Readonly<Record<string, string>>;
 
 /** The id of a sentence. */

@@ -11,11 +11,12 @@ const findings: readonly Finding[] = [
   { line: 'registries/reachable', level: 'failed', subject: 'ghcr.io', message: 'ghcr.io: refused' },
   { line: 'webhooks/received', level: 'warning', subject: 'harbor', message: 'harbor: refused as not authentic (401)' },
   { line: 'policies/matching', level: 'failed', message: 'shop/web: InvalidPolicy' },
+  { line: 'notifications/accepted', level: 'warning', subject: 'ops', message: 'ops: was answered 404' },
   { line: 'clock/redis', level: 'skipped', message: 'not known' },
 ];
 const ids = (causes: readonly Cause[]) => causes.map(({ id, urgency }) => `${id} ${urgency}`);
 
-test('a finding that asks for somebody is a cause, except for what policies say themselves', () => {
+test('a finding that asks for somebody is a cause, except for what policies and targets of notifications say themselves', () => {
   assert.deepEqual(ids(findingCauses(findings)), [
     'installation/redis/appendonly Warning',
     'registry/registries/reachable/ghcr.io Blocked',

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { clock } from '../../../src/service/doctor/checks/clock.ts';
+import { notifications } from '../../../src/service/doctor/checks/notifications.ts';
 import { policies, type PolicySummary } from '../../../src/service/doctor/checks/policies.ts';
 import { proxies } from '../../../src/service/doctor/checks/proxies.ts';
 import { record, type RecordFacts } from '../../../src/service/doctor/checks/record.ts';
@@ -158,6 +159,24 @@ describe('proxies', () => {
     assertLine(evaluate(proxies, { ...none, isOnlyHttp: true }), 'proxies/https', 'warning', /^HTTP_PROXY is set and HTTPS_PROXY is not/));
 });
 
+test('a target of notifications that does not accept messages is named, with what to do', () => {
+  const line = 'notifications/accepted';
+  const find = (...targets: Parameters<typeof notifications.evaluate>[0]['targets']) => evaluate(notifications, { now, targets });
+  assert.deepEqual(find(), []);
+  assertLine(find({ name: 'ops' }), line, 'ok', /^the target accepts/);
+  assertLine(find({ name: 'ops' }, { name: 'shop/chat' }), line, 'ok', /^all 2/);
+  const why = 'POST to https://hooks.slack.com was answered 404';
+  const own = find({ name: 'ops', why, at: now - 120_000 }, { name: 'calls' });
+  assertLine(own, line, 'warning', /^ops: POST to .* \(2 min ago\)$/);
+  assert.match(own[0]?.action ?? '', /notify test ops$/);
+  assert.equal(own.length, 1);
+  const [team] = find({ name: 'shop/chat', why: 'SecretNotUsable: the Secret slack is missing' });
+  assert.match(team?.action ?? '', /describe notificationtarget -n shop chat$/);
+  const many = find(...Array.from({ length: 60 }, (_, index) => ({ name: `t${index}`, why })));
+  assert.equal(many.length, 51);
+  assertLine(many.slice(50), line, 'warning', /^10 more/);
+});
+
 describe('registries', () => {
   const probe = (answer: RegistryProbe['answer']) =>
     evaluate(registries, { probes: [{ host: 'ghcr.io', repository: 'ghcr.io/a/b', policy: 'shop/web', answer }], notAsked: 0 });
@@ -211,4 +230,4 @@ describe('policies', () => {
   });
 });
 
-testAllSeen(redis, record, clock, webhooks, proxies, registries, policies);
+testAllSeen(redis, record, clock, webhooks, proxies, notifications, registries, policies);

@@ -2,6 +2,7 @@
 import { certificates } from './certificates.ts';
 import { clock } from './clock.ts';
 import { definition } from './definition.ts';
+import { notifications } from './notifications.ts';
 import { permissions } from './permissions.ts';
 import { policies } from './policies.ts';
 import { proxies } from './proxies.ts';
@@ -21,6 +22,7 @@ export const checks = {
   certificates,
   webhooks,
   proxies,
+  notifications,
   registries,
   policies,
 } as const;
