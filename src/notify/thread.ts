@@ -16,7 +16,7 @@ export function threadOf({ kind, subject, digest, undone, base, tag }: Notice): 
   const { kind: what, namespace = '', name, uid } = subject;
   // Several policies may report the same image.
   if (what === 'Image') return base === undefined ? undefined : hashId([what, namespace, name, base]);
-  const image = kind === 'RolledBack' ? undone : (digest ?? base ?? tag);
+  const image = undone ?? (kind === 'RolledBack' ? undefined : (digest ?? base ?? tag));
   return image === undefined ? undefined : hashId([what, namespace, name, uid, image]);
 }
 
@@ -70,15 +70,18 @@ export function needsThread(target: Pick<ConfiguredTarget, 'kind' | 'events'>, n
 }
 
 /**
- * What becomes of a notice that another one is to follow, for people whose messages cannot be changed. Drop: the other one reports the end. Wait: for a short time,
+ * What becomes of a notice that is not the only one about its push, for people. Drop: another one reports the end. Wait: for a short time,
  * because the other one may not come.
  */
 export function untilEnd(
   target: Pick<ConfiguredTarget, 'kind' | 'events'>,
-  { kind, interim = false }: Notice,
+  { kind, undone, interim = false }: Notice,
 ): 'drop' | 'wait' | undefined {
-  if (!interim || programTypes.includes(target.kind) || hasThreads(target)) return undefined;
+  if (programTypes.includes(target.kind)) return undefined;
   const gets = (...kinds: NoticeKind[]) => kinds.every((one) => target.events.includes(one));
+  // That the image before runs again is what the rollback has reported.
+  if (kind === 'RolledOut' && undone !== undefined && gets('RolledBack')) return 'drop';
+  if (!interim || hasThreads(target)) return undefined;
   if (kind === 'Updated' && gets('RolledOut', 'RolloutFailed')) return 'drop';
   return kind === 'RolloutFailed' && gets('RolledBack') ? 'wait' : undefined;
 }

@@ -5,15 +5,15 @@ import type { PolicyStatus } from '../../src/core/model/policy-status.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { playKubelet } from './pods.ts';
-import { deliver, harborBody, startWorld } from './world.ts';
+import { deliver, harborBody, startWorld, type World } from './world.ts';
 
 export type RolloutWorld = Awaited<ReturnType<typeof startRolloutWorld>>;
 
 /** Starts the world and one service; the registry that is used announces nothing. */
-export async function startRolloutWorld() {
+export async function startRolloutWorld(options: Parameters<World['start']>[0] = {}) {
   const world = await startWorld({ controllers: true });
   const kubelet = playKubelet(world.cluster, world.namespace);
-  const service = await world.start();
+  const service = await world.start(options);
   const image = (name: string, tag: string) => `${world.quiet.host}/shop/${name}:${tag}`;
   const push = async (name: string, tag: string, content = `${name} ${tag}`) => {
     const { digest } = await pushImage({ host: world.quiet.host, repository: `shop/${name}`, tag, content });

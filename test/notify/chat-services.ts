@@ -184,7 +184,7 @@ export async function startChat(form: ChatForm) {
         refused.push(String(error));
         answer = { status: 400, body: {} };
       }
-      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(JSON.stringify(answer.body));
+      return response.writeHead(answer.status, { 'content-type': 'application/json' }).end(JSON.stringify(answer.body));
     });
   });
   server.listen(0, '127.0.0.1');

@@ -226,6 +226,7 @@ describe('a push to a target whose messages cannot be changed', () => {
     await run(false, 'ops', rollback);
     advance(30_000);
     await run(false, 'ops', failure);
+    await run(false, 'ops', { kind: 'RolledOut', undone });
     assert.equal(sent.length, 1);
   });
 

@@ -131,6 +131,16 @@ for (const form of [slack, mattermost, discord]) {
       verify();
     });
 
+    it('that is rolled back shows that, although the image before is rolled out then', async (t) => {
+      const { send, shown, chat, verify } = await startTarget(form);
+      t.after(chat.stop);
+      await send(noticeOf('RolloutFailed'), second(0));
+      await send(noticeOf('RolledBack'), second(1));
+      await send(noticeOf('RolledOut', { tag: '1.4.1', digest: good, undone: bad, at: noticeOf('RolledBack').at }), second(2));
+      assert.deepEqual(shown(), [[rolledBack, ...below(rolledBack)]]);
+      verify();
+    });
+
     it('that fails calls those who were only told that it began', async (t) => {
       const { send, shown, chat, verify } = await startTarget(form);
       t.after(chat.stop);

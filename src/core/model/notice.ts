@@ -65,7 +65,7 @@ export interface Notice {
   readonly hasMore?: boolean;
   /** After a failure: on how many workloads the image has failed or was left so far, of those that got it. Absent if that is not known. */
   readonly share?: Share;
-  /** The digest of the image that a rollback left. */
+  /** The digest of the image that was left; in notices about a rollback. */
   readonly undone?: string;
   /** Set if another notice follows that reports the end: after an update that is rolled out, and after a failure that is rolled back. */
   readonly interim?: boolean;

@@ -32,7 +32,17 @@ export function policyNotices(
       const push = kind === 'Updated' && eventId !== undefined ? own : pushOf(entries, [after, before]);
       const share = shareOf(kind, entries, after);
       const interim = followsMore(kind, entries, { after, spec });
-      return { kind, subject, ...describeEntries(entries, after), ...defined({ share }), ...(interim && { interim }), ...push };
+      // What is rolled out may be reported by an older entry of the same image.
+      const undone = kind === 'RolledOut' ? undoneBy((after.history ?? []).slice(0, 1), after)[0]?.digest : undefined;
+      return {
+        kind,
+        subject,
+        ...describeEntries(entries, after),
+        ...defined({ share }),
+        ...(undone !== undefined && { undone }),
+        ...(interim && { interim }),
+        ...push,
+      };
     });
   const found = [
     ...about('Updated', isNew),
@@ -118,8 +128,11 @@ function shareOf(kind: NoticeKind, entries: readonly HistoryEntry[], after: Poli
   const isOfImage = (one: HistoryEntry) => one.trigger !== 'Rollback' && one.tag === tag && one.digest === digest;
   const all = kind === 'RolledBack' ? undoneBy(entries, after) : history.filter(isOfImage);
   const over = all.filter(({ result }) => result === 'RolledBack' || (kind === 'RolloutFailed' && result === 'Failed'));
-  const countOf = (some: readonly HistoryEntry[]) => new Set(some.map(workloadKey)).size;
-  return over.length === 0 ? undefined : { count: countOf(over), total: countOf(all) };
+  return over.length === 0 ? undefined : { count: countWorkloads(over), total: countWorkloads(all) };
+}
+
+function countWorkloads(entries: readonly HistoryEntry[]): number {
+  return new Set(entries.map(workloadKey)).size;
 }
 
 /** Whether another notice says how it ended: a rollout is under way, or the failed images are about to be rolled back. */

@@ -183,7 +183,9 @@ describe('notices between two statuses', () => {
       assert.deepEqual(interim(after, { spec: watchedSpec('Rollback') }, before), ['RolloutFailed true']);
       for (const other of ['Hold', 'Ignore'] as const)
         assert.deepEqual(interim(after, { spec: watchedSpec(other) }, before), ['RolloutFailed false']);
-      const stays = { history: [entry('web', { result: 'Failed', rollbackRefused: { reason: 'NoConsent', message: 'withdrawn', at: now } })] };
+      const stays = {
+        history: [entry('web', { result: 'Failed', rollbackRefused: { reason: 'NoConsent', message: 'withdrawn', at: now } })],
+      };
       assert.deepEqual(interim(stays, { spec: watchedSpec('Rollback') }, before), ['RolloutFailed false']);
     });
   });
@@ -196,6 +198,22 @@ describe('notices between two statuses', () => {
     const undone = { history: [back, { ...failed, result: 'RolledBack' as const }, ...before.history.slice(1)] };
     const [second] = policyNotices(policy, { before: oneFailed, after: undone }, now);
     assert.deepEqual([second?.notice.kind, second?.notice.share, second?.notice.undone], ['RolledBack', { count: 1, total: 3 }, digest]);
+  });
+
+  it('the rollout of the image before says which image was left, also if an older entry reports it', () => {
+    const undone = { ...failed, result: 'RolledBack' as const };
+    const older = entry('web', {
+      tag: '1.0.0',
+      to: 'r/shop/web:1.0.0',
+      digest: 'sha256:0',
+      result: 'RolledOut',
+      at: '2026-11-22T00:00:00Z',
+    });
+    for (const result of ['Applied', 'RolledOut'] as const) {
+      const history = [{ ...back, digest: 'sha256:0', result }, undone, older];
+      const [found] = policyNotices(policy, { before: { history, rollouts: counts(1) }, after: { history, rollouts: counts(0) } }, now);
+      assert.deepEqual([found?.notice.kind, found?.notice.tag, found?.notice.undone], ['RolledOut', '1.0.0', digest]);
+    }
   });
 
   it('a full history says that there may be more workloads', () => {
