@@ -24,8 +24,7 @@ export const example: WorkedExample = {
     { file: 'src/service/doctor/checks/calendar.ts', text: check, without: 'both' },
     {
       file: 'src/service/doctor/checks/index.ts',
-      after: { 'import { certificates }': "import { calendar } from './calendar.ts';" },
-      replace: { 'registries, policies }': 'registries, policies, calendar }' },
+      after: { 'import { certificates }': "import { calendar } from './calendar.ts';", 'policies,': '  calendar,' },
       without: 'both',
     },
     {
