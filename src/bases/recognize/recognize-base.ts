@@ -59,11 +59,13 @@ type OnPlatform = PlatformResult & { readonly platform: string };
  *  otherwise a version of this base that cannot be compared                → it, without proof; unknown if only provenance names it
  *  otherwise this base, named without a digest                             → unknown
  *  otherwise only the lowest layers of a version                           → unknown: it may be built on a version that is not known
+ *  otherwise layers that are not known, or no image at all                 → unknown
  *  otherwise                                                               → unrelated
  * ```
  * A contradiction on one platform makes the whole image unknown; otherwise one recognized platform is enough.
  */
 export function recognizeBase({ platforms }: BuildFacts, index: BaseIndex): Recognition {
+  if (platforms.length === 0) return { kind: 'unknown', reason: 'it has no image of a known kind for any platform' };
   const results = platforms.map((facts): OnPlatform => {
     const { diffIds } = facts;
     const layers = diffIds && { chains: chainsOf(diffIds), ...defined({ first: firstWithFiles(diffIds) }) };
@@ -153,6 +155,7 @@ function recognizeUnproven(image: PlatformImage, index: BaseIndex): Recognition 
   const sharing = reason === undefined ? index.sharing(image) : undefined;
   if (sharing !== undefined)
     reason = `its lowest layer is that of ${formatBase(sharing)}, and no known version has all of those below its own: it may be built on a version that is not known`;
+  if (image.chains === undefined) reason ??= 'its configuration does not show its layers';
   return reason === undefined ? { kind: 'unrelated' } : { kind: 'unknown', reason };
 }
 

@@ -80,7 +80,8 @@ const rows: [name: string, facts: ReturnType<typeof image>, expected: string, kn
   ['a base with an empty layer', on('os empty app'), '1 by Layers', [base('1', { [amd64]: 'os empty' })]],
   ['an empty layer of the base that the image does not have', on('os app'), 'unknown', [base('1', { [amd64]: 'os empty' })]],
   ['a base whose configuration cannot be read', on('os java1 app'), 'unrelated', [base('1', { [amd64]: '?' })]],
-  ['an image whose configuration cannot be read', on('?'), 'unrelated'],
+  ['an image whose configuration cannot be read', on('?'), 'unknown'],
+  ['an image whose configuration cannot be read on one platform', onBoth('other app', '?'), 'unknown'],
   // Annotations
   ['an annotation that is right, by the digest of the index', on('os java1 app', [annotated(older.digest)]), '21.0.1 by Annotation'],
   ['an annotation with the digest of the manifest', on('os java1 app', [annotated(older.platforms[0]?.digest)]), '21.0.1 by Annotation'],
@@ -203,7 +204,7 @@ const rows: [name: string, facts: ReturnType<typeof image>, expected: string, kn
       },
     ],
   ],
-  ['an image without any platform', image({ layers: {} }), 'unrelated'],
+  ['an image without any platform', image({ layers: {} }), 'unknown'],
 ];
 
 for (const [name, facts, expected, known = bases] of rows) {
