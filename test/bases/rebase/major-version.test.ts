@@ -79,6 +79,19 @@ const variables = [
   ['DOTNET_VERSION=8.0.1', 'DOTNET_VERSION=8.0.2', true],
   ['ASPNET_VERSION=6.0.26', 'ASPNET_VERSION=8.0.1', false],
   ['NGINX_VERSION=1.25.3', 'NGINX_VERSION=1.26.0', true],
+  ['ELIXIR_VERSION=v1.16.0', 'ELIXIR_VERSION=v1.17.1', false],
+  ['SWIFT_VERSION=swift-5.9.2-RELEASE', 'SWIFT_VERSION=swift-5.10-RELEASE', true],
+  ['SWIFT_VERSION=swift-5.10-RELEASE', 'SWIFT_VERSION=swift-6.0-RELEASE', false],
+  ['TOMCAT_VERSION=9.0.85', 'TOMCAT_VERSION=10.1.18', false],
+  ['JETTY_VERSION=11.0.20', 'JETTY_VERSION=12.0.6', false],
+  ['HTTPD_VERSION=2.4.58', 'HTTPD_VERSION=2.4.59', true],
+  ['HAPROXY_VERSION=2.8.5', 'HAPROXY_VERSION=2.9.3', false],
+  ['PG_MAJOR=15', 'PG_MAJOR=16', false],
+  ['MYSQL_MAJOR=8.0', 'MYSQL_MAJOR=8.4', false],
+  ['MONGO_MAJOR=6.0', 'MONGO_MAJOR=7.0', false],
+  ['REDIS_VERSION=7.2.4', 'REDIS_VERSION=7.4.0', true],
+  ['DENO_VERSION=1.46.3', 'DENO_VERSION=2.0.0', false],
+  ['JULIA_VERSION=1.10.0', 'JULIA_VERSION=1.10.1', true],
 ] as const;
 
 for (const [before, after, isSame] of variables)

@@ -63,6 +63,8 @@ const refused: Record<string, readonly (readonly [name: string, sample: RequestS
     ['an option of Java is set', env([], ['_JAVA_OPTIONS=-Xmx64m']), /"_JAVA_OPTIONS" of the base is new/],
     ['options of Node change', env(['NODE_OPTIONS=--a'], ['NODE_OPTIONS=--b']), /"NODE_OPTIONS"/],
     ['Python searches elsewhere', env([], ['PYTHONPATH=/opt']), /"PYTHONPATH" of the base is new/],
+    ['a proxy is set', env([], ['https_proxy=http://proxy.example.com']), /"https_proxy" of the base is new/],
+    ['hosts are not reached by the proxy any more', env(['NO_PROXY=.local'], ['NO_PROXY=.corp']), /"NO_PROXY"/],
     ['a variable is removed', env(['TZ=UTC'], []), /variable "TZ" of the base is removed; it was "UTC"/],
     ['PATH loses a folder', env(['PATH=/opt/a:/bin'], ['PATH=/bin']), /"PATH" of the base changes/],
     ['PATH has another order', env(['PATH=/opt/a:/bin'], ['PATH=/bin:/opt/a']), /"PATH"/],

@@ -4,7 +4,7 @@ import { type Rule, shown } from './rule.ts';
 
 /** Variables that decide which programs run and how. Version variables are not among them, because they change with each patch. */
 const decisive =
-  /^(?:PATH|.*_HOME|.*_OPTS|.*_OPTIONS|LD_.*|MALLOC_.*|GLIBC_TUNABLES|JAVA_.*|JDK_.*|CLASSPATH|NODE_.*|NPM_CONFIG_.*|PYTHON.*|PIP_.*|RUBY(?:LIB|OPT)|GEM_.*|BUNDLE_.*|PERL5.*|PHP_INI_.*|PHPRC|GO(?:DEBUG|GC|MEMLIMIT)|DOTNET_.*|ASPNETCORE_.*|COMPlus_.*|CORECLR_.*|SSL_CERT_.*|OPENSSL_.*|BASH_ENV|ENV)$/;
+  /^(?:PATH|.*_HOME|.*_OPTS|.*_OPTIONS|LD_.*|MALLOC_.*|GLIBC_TUNABLES|JAVA_.*|JDK_.*|CLASSPATH|NODE_.*|NPM_CONFIG_.*|PYTHON.*|PIP_.*|RUBY(?:LIB|OPT)|GEM_.*|BUNDLE_.*|PERL5.*|PHP_INI_.*|PHPRC|GO(?:DEBUG|GC|MEMLIMIT)|DOTNET_.*|ASPNETCORE_.*|COMPlus_.*|COR_.*|CORECLR_.*|(?:HTTPS?|ALL|NO)_PROXY|(?:https?|all|no)_proxy|SSL_CERT_.*|OPENSSL_.*|BASH_ENV|ENV)$/;
 const harmless = /_VERSION$|^PYTHON_(?:SHA256|GET_PIP_.*|PIP_.*|SETUPTOOLS_.*)$|^GPG_KEYS?$/;
 /** The minimum length of a value to search for in others: shorter ones are contained by chance. */
 const minContained = 4;

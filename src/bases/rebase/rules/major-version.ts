@@ -7,7 +7,8 @@ const label = 'org.opencontainers.image.version';
 
 /**
  * The variables in which images of runtimes name their version, and how many of its numbers decide whether programs still work. The images are those of Docker's
- * official library, of Microsoft and of Red Hat: eclipse-temurin, node, ubi9/nodejs-22, python, golang, ruby, php, erlang, nginx, dotnet/runtime, dotnet/aspnet and ubi8/dotnet-80.
+ * official library, of Microsoft and of Red Hat: eclipse-temurin, node, ubi9/nodejs-22, python, golang, ruby, php, erlang, elixir, swift, julia, nginx, httpd, haproxy, tomcat, jetty, postgres,
+ * mysql, mongo, redis, dotnet/runtime, dotnet/aspnet and ubi8/dotnet-80; and of denoland/deno.
  */
 const runtimes: Readonly<Record<string, number>> = {
   JAVA_VERSION: 1,
@@ -18,7 +19,19 @@ const runtimes: Readonly<Record<string, number>> = {
   RUBY_VERSION: 2,
   PHP_VERSION: 2,
   OTP_VERSION: 1,
+  ELIXIR_VERSION: 2,
+  SWIFT_VERSION: 1,
+  JULIA_VERSION: 1,
+  DENO_VERSION: 1,
   NGINX_VERSION: 1,
+  HTTPD_VERSION: 2,
+  HAPROXY_VERSION: 2,
+  TOMCAT_VERSION: 1,
+  JETTY_VERSION: 1,
+  PG_MAJOR: 1,
+  MYSQL_MAJOR: 2,
+  MONGO_MAJOR: 2,
+  REDIS_VERSION: 1,
   DOTNET_VERSION: 1,
   DOTNET_CORE_VERSION: 1,
   ASPNET_VERSION: 1,
@@ -27,7 +40,7 @@ const runtimes: Readonly<Record<string, number>> = {
 /** Compares every sign of the version of a base. One that shows another major version is enough, because the others may be about something else. */
 export const majorVersion: Rule = {
   id: 'MajorVersionChanged',
-  about: `A sign of the major version differs: a number in the tags of the base with the same word (21 of \`21.0.1\`, 17 of \`jre-17\`, 12 of \`nodejs20-debian12\`), the label or annotation \`${label}\`, the variable of a runtime, such as \`JAVA_VERSION\` (of Python, Ruby and PHP, the second number counts as well), or the release of the distribution (\`VERSION_ID\` of os-release, read as for \`DistributionChanged\`).`,
+  about: `A sign of the major version differs: a number in the tags of the base with the same word (21 of \`21.0.1\`, 17 of \`jre-17\`, 12 of \`nodejs20-debian12\`), the label or annotation \`${label}\`, the variable of a runtime, such as \`JAVA_VERSION\` (of some, such as Python, Ruby and PHP, the second number counts as well), or the release of the distribution (\`VERSION_ID\` of os-release, read as for \`DistributionChanged\`).`,
   check(change) {
     const { tags, oldBase, newBase } = change;
     if (tags.oldBase !== undefined && tags.newBase !== undefined && !sameMajors(majorsOf(tags.oldBase), majorsOf(tags.newBase)))
