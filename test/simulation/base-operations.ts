@@ -1,6 +1,6 @@
 /** What happens in seeds with a BaseImagePolicy, in addition: bases are pushed, applications rebuilt, and people and faults meet the policy. */
 import { consentAnnotation } from '../../src/core/plan/consent.ts';
-import { app, appLabel, base, basePolicyName, type BaseSetup } from './base-setup.ts';
+import { app, appLabel, base, basePolicyName, labelsOf, type BaseSetup } from './base-setup.ts';
 import { basePolicies, basePolicyNow, createBasePolicy, type BaseWorld } from './base-world.ts';
 import { appImage, baseImage, type StoredImage } from './image-content.ts';
 import { shorten } from './images.ts';
@@ -217,11 +217,11 @@ const peopleKinds: readonly BaseOperationKind[] = [
     weight: 1,
     draw(random, { workloads }) {
       const setup = random.pick(workloads);
-      return (world) => {
+      return (world, bases) => {
         const { resource, namespace, name } = setup;
         world.story.tell('person', `deletes ${name}, and creates it anew`);
         if (world.server.get(resource, namespace, name) !== undefined) world.server.delete({ resource, namespace, name, by: 'kubectl' });
-        createWorkload(world.server, setup, appLabel, alwaysPulled);
+        createWorkload(world.server, setup, labelsOf(setup, bases.setup), alwaysPulled);
       };
     },
   },

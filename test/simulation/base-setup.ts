@@ -1,4 +1,5 @@
 /** What seeds with a BaseImagePolicy have in addition: a base, an application that is built on it, and workloads that run the application. */
+import { defined } from '../../src/core/model/defined.ts';
 import { registryHost } from './images.ts';
 import type { Random } from './random.ts';
 import { otherNamespace, policyNamespace, type WorkloadSetup } from './setup.ts';
@@ -9,6 +10,8 @@ export const basePolicyName = 'java';
 export const appContainer = 'app';
 /** The labels that the policy selects by: of workloads, and of their Namespaces. */
 export const appLabel = { runs: 'app' } as const;
+/** The label of canaries. */
+export const canaryLabel = { track: 'canary' } as const;
 export const namespaceLabel = { tier: 'apps' } as const;
 export const pushSecret = 'push';
 
@@ -20,6 +23,8 @@ export interface BaseSetup {
   /** The tag of the application that all workloads run at first. */
   readonly tag: string;
   readonly workloads: readonly WorkloadSetup[];
+  /** The name of the workload that is changed before all others; absent where none is. */
+  readonly canary?: string;
   readonly maxParallel: number;
   readonly isPolledOften: boolean;
   readonly spec: Readonly<Record<string, unknown>>;
@@ -43,6 +48,7 @@ export function drawBase(random: Random): BaseSetup | undefined {
     const namespace = index > 0 && random.chance(0.35) ? otherNamespace : policyNamespace;
     return { kind, resource, namespace, name: `b${index}`, images: { [appContainer]: `${app}:${tag}` } };
   });
+  const canary = random.chance(0.4) ? workloads[0]?.name : undefined;
   const maxParallel = random.pick([1, 2, 10]);
   const isPolledOften = random.chance(0.5);
   const spec = {
@@ -56,8 +62,13 @@ export function drawBase(random: Random): BaseSetup | undefined {
       },
     ],
     onNewBase: [action === 'restart' ? { restart: { images: [app] } } : { rebase: { images: [app], pushSecret: { name: pushSecret } } }],
-    waves: { maxParallel, pause: random.pick(['1s', '5s']) },
+    waves: { maxParallel, pause: random.pick(['1s', '5s']), ...(canary !== undefined && { canaries: { matchLabels: canaryLabel } }) },
     poll: { interval: isPolledOften ? '1m' : '1h' },
   };
-  return { action, ...(follows !== undefined && { follows }), tag, workloads, maxParallel, isPolledOften, spec };
+  return { action, ...defined({ follows, canary }), tag, workloads, maxParallel, isPolledOften, spec };
+}
+
+/** The labels that a workload has at first. */
+export function labelsOf({ name }: Pick<WorkloadSetup, 'name'>, { canary }: BaseSetup): Readonly<Record<string, string>> {
+  return name === canary ? { ...appLabel, ...canaryLabel } : appLabel;
 }

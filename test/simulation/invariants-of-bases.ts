@@ -81,6 +81,24 @@ export const baseInvariants: readonly Invariant[] = [
     },
   },
   {
+    name: 'a canary comes first',
+    promise: 'No other workload is restarted or changed for a base before the canary has rolled out on it.',
+    onBaseAct(act, world) {
+      const { workload, base, what, patch } = act;
+      if (workload === undefined || base === undefined || (patch !== undefined && isRollback(patch))) return undefined;
+      const canary = canaryOf(world);
+      if (canary === undefined || canary.metadata.uid === workload.after.metadata.uid) return undefined;
+      const own = world.bases?.acts.findLast((one) => one.base === base && one.workload?.after.metadata.uid === canary.metadata.uid);
+      if (own?.workload !== undefined)
+        return isUnderWay(own.workload, world) ? `${what} while ${canary.metadata.name} rolls out` : undefined;
+      const wanted = baseOfAct(act, world);
+      const has = baseOfWorkload(canary, act, world);
+      return wanted === undefined || has === undefined || has >= wanted
+        ? undefined
+        : `${what} before ${canary.metadata.name}, on base ${has}`;
+    },
+  },
+  {
     name: 'workloads come to the newest base',
     promise: 'When faults end, each workload that a BaseImagePolicy selects runs an image on the newest base, where there is one.',
     atEnd: (world) =>
@@ -115,6 +133,31 @@ export const baseInvariants: readonly Invariant[] = [
 /** The image that a restart was for. */
 function restartedFor({ after }: RestartPatch): string | undefined {
   return after.metadata.annotations?.[restartedForAnnotation]?.split(',')[0];
+}
+
+/** The canary, where it has been selected ever since it was created: who does not know that may have begun without it. */
+function canaryOf({ bases, server, history }: World): ApiObject | undefined {
+  const setup = bases?.setup.workloads.find(({ name }) => name === bases.setup.canary);
+  if (setup === undefined) return undefined;
+  const { resource, namespace, name } = setup;
+  const canary = server.get(resource, namespace, name);
+  const isSelected = (one: ApiObject | undefined) =>
+    one?.metadata.uid === canary?.metadata.uid && one?.metadata.labels?.['runs'] === appLabel.runs;
+  return history.statesOf(resource, namespace, name).every(({ object }) => isSelected(object)) ? canary : undefined;
+}
+
+/** The number of the base that an act brings. */
+function baseOfAct({ patch, restart }: BaseAct, { registry }: World): number | undefined {
+  const to = patch === undefined ? restart && restartedFor(restart) : registry.tags(app).get(partsOf(patch.to).tag);
+  return to === undefined ? undefined : baseOf(to, registry);
+}
+
+/** The number of the base that a workload has: of the image that it names, or that its pods run where it is restarted for another one. */
+function baseOfWorkload(workload: ApiObject, { restart }: BaseAct, { registry, controllers }: World): number | undefined {
+  const [running] = controllers.running(workload).values();
+  const image = textOrEmpty(containersOf(workload.spec).find((one) => one['name'] === appContainer)?.['image']);
+  const digest = restart === undefined ? registry.tags(app).get(partsOf(image).tag) : running;
+  return digest === undefined ? undefined : baseOf(digest, registry);
 }
 
 /** Whether the rollout of a change that was made has not come to its end. */

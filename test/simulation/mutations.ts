@@ -118,6 +118,12 @@ export const mutations: readonly Mutation[] = [
     to: 'const isOurs = pods.uid === "" && pods',
   },
   {
+    rule: 'canaries come before all others',
+    file: 'src/core/plan/next-wave.ts',
+    from: 'canaries.length > 0 ? canaries : others',
+    to: 'canaries.length > 99 ? canaries : others',
+  },
+  {
     rule: 'a request to a registry that failed gives its slot back',
     file: 'src/service/registry/http.ts',
     from: '    slot.release(isFailure ?',

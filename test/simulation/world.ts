@@ -4,7 +4,7 @@ import { kind } from '../../src/service/resources/group.ts';
 import { consentAnnotation } from '../../src/core/plan/consent.ts';
 import { createApiServer, type ApiObject, type ApiServer } from './api-server.ts';
 import { createBaseWorld, furnishBase, type BaseWorld } from './base-world.ts';
-import { app, appLabel, namespaceLabel } from './base-setup.ts';
+import { app, labelsOf, namespaceLabel } from './base-setup.ts';
 import type { PushQueue } from '../../src/service/queue/producer.ts';
 import type { Clock } from './clock.ts';
 import { startControllers, type Controllers } from './controllers.ts';
@@ -151,7 +151,7 @@ function furnish({ setup, server, registry }: World): void {
   for (const policy of setup.policies) createPolicy(server, policy);
   if (setup.base === undefined) return;
   furnishBase(setup.base, server, registry);
-  for (const workload of setup.base.workloads) createWorkload(server, workload, appLabel, alwaysPulled);
+  for (const workload of setup.base.workloads) createWorkload(server, workload, labelsOf(workload, setup.base), alwaysPulled);
 }
 
 /** Of containers whose tag is rebuilt. */
