@@ -1,25 +1,23 @@
 /** The BaseImagePolicies with the defaults of their namespace and of the cluster. */
 import { isDeepStrictEqual } from 'node:util';
 import { type BaseImagePolicy, isUsableBase } from '../core/model/base-policy.ts';
-import { matchingDefaults, type SettingValues, withDefaults } from '../core/model/policy-defaults.ts';
+import { defined } from '../core/model/defined.ts';
+import { baseSettings, matchingDefaults, type SettingValues } from '../core/model/policy-defaults.ts';
 import type { NamespaceContext } from '../service/cluster/effective-policies.ts';
 import { createDerivedStore, type StoreView } from '../service/kube/object-store.ts';
-
-/** A base is polled once a minute at most. */
-const minPollMs = 60_000;
 
 /** The policy with the defaults for all settings that it does not have. The default of `rollout` is not one of them: a base has `waves`. */
 export function effectiveBase(policy: BaseImagePolicy, { rules, labelsOf }: NamespaceContext): BaseImagePolicy {
   const { namespace, spec } = policy;
   if (!isUsableBase(spec)) return policy;
-  const ofNamespace = matchingDefaults(rules, namespace, labelsOf(namespace)).map(withoutRollout);
-  const base = withDefaults(spec.base, ofNamespace, withoutRollout(rules.cluster));
-  return { ...policy, spec: { ...spec, base: { ...base, pollIntervalMs: Math.max(minPollMs, base.pollIntervalMs) } } };
-}
-
-function withoutRollout(values: SettingValues): SettingValues {
-  const { rollout: _, ...rest } = values;
-  return rest;
+  const { origins, pollIntervalMs: poll, minAgeMs: minAge, windows } = spec.base;
+  const written: SettingValues = {
+    ...(origins.poll === 'policy' && { poll }),
+    ...defined({ minAge }),
+    ...(origins.windows === 'policy' && { windows }),
+  };
+  const settings = baseSettings(written, matchingDefaults(rules, namespace, labelsOf(namespace)), rules.cluster);
+  return { ...policy, spec: { ...spec, base: { ...spec.base, ...settings } } };
 }
 
 /** The effective policies, which follow the written ones. `refresh` applies changed labels of a namespace to its policies. */

@@ -5,10 +5,11 @@ import { tryParseImageReference, type RegistryAliases } from '../core/model/imag
 import { formatWorkload } from '../core/model/workload.ts';
 import { defineCommand, type Options, UsageError } from '../service/command-line/command.ts';
 import { explainBase } from './explain/base.ts';
+import { lineOf } from './explain/step-line.ts';
 import { unknownOf } from '../service/explain/conclude.ts';
 import type { PlannedNow, Pushed } from '../service/explain/plan-now.ts';
 import { settingsOf } from '../service/explain/settings.ts';
-import { explainPlanned, type Explanation, type Step } from '../service/explain/steps.ts';
+import { explainPlanned, type Explanation } from '../service/explain/steps.ts';
 import { planPolicy } from './explain/plan-policy.ts';
 import { isUsable } from '../core/model/image-policy.ts';
 import { fit, outputOption, print } from '../service/command-line/output.ts';
@@ -53,7 +54,7 @@ Exit codes: 0 nothing is blocked or wrong, 1 something is, 2 wrong usage.`,
     return withAnyPolicy(text, values, terminal, async (policy) => {
       if (policy.isBase) {
         if (pushed !== undefined) throw new UsageError('--push is for ImagePolicies: which images a base has is known when it is pushed');
-        return explainBase(policy, output, terminal);
+        return explainBase(policy, { output, config }, terminal);
       }
       const { client, read } = policy;
       const planned = await planPolicy(client, await read(), config, pushed);
@@ -92,8 +93,6 @@ function remarksOf(planned: PlannedNow, pushed: Pushed | undefined): readonly st
   return [...(pushed === undefined || isRunning ? [] : [unasked]), ...(note === undefined ? [] : [note])];
 }
 
-const marks = { pass: '✓', stop: '✗', wait: '…', note: '·' } as const;
-
 function textOf({ allowed, summary, steps, targets }: Explanation, remarks: readonly string[]): string {
   const all = targets.flatMap((target) => target.steps);
   const changes = all.some(({ id, result, text }) => id === 'container' && result === 'pass' && text.includes(' would be changed '));
@@ -105,11 +104,4 @@ function textOf({ allowed, summary, steps, targets }: Explanation, remarks: read
     ...targets.flatMap(({ target, steps: own }) => [formatWorkload(target), ...own.map((step) => lineOf(step, 4))]),
   ];
   return `${[...lines.map((line) => printable(line)), end, ...reasonLinks([...steps, ...all].map(({ reason }) => reason))].join('\n')}\n`;
-}
-
-/** A line for a step: ` ✗ window Window: 1.4.0 is applied …`. */
-function lineOf({ id, result, text, origin, reason }: Step, indent: number): string {
-  const from = origin === undefined ? '' : ` (${origin === 'policy' || origin === 'built-in' ? origin : `default of the ${origin}`})`;
-  const why = reason === undefined || result === 'pass' ? '' : `${reason}: `;
-  return `${' '.repeat(indent)}${marks[result]} ${id.padEnd(16)} ${why}${text}${from}`;
 }

@@ -181,7 +181,7 @@ test('the commands approve, check, suspend and resume act on a BaseImagePolicy',
   assert.equal(explained.code, 0, 'a rebuild is requested of each image');
   assert.match(
     explained.out,
-    /^\S+\/approved: ImagesBehind: \d+ of 61 images are behind 21.*\nbase: 21@sha256:[0-9a-f]{64}, selected \S+\n✓ \S+\/shop\//,
+    /^\S+\/approved: ImagesBehind: \d+ of 61 images are behind 21.*\nbase: 21@sha256:[0-9a-f]{64}, selected \S+\n(?:· .*\n){3}✓ \S+\/shop\//,
   );
   assert.match(explained.out, /\n✓ .*: Requested, on .*, behind for \d+s \(Deployment .*\)\n {4}trigger: RebuildPending/);
   assert.match(explained.out, /… and \d+ more images/);

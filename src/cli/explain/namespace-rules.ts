@@ -11,6 +11,7 @@ import {
   targetNotWatched,
   withDefaults,
   type Labels,
+  type SettingValues,
 } from '../../core/model/policy-defaults.ts';
 import type { ConsentRules } from '../../core/plan/consent.ts';
 import type { Config } from '../../service/config/settings.ts';
@@ -31,6 +32,8 @@ export interface NamespaceScope {
   readonly isConsidered: (namespace: string) => boolean;
   /** Reads the labels of the policy's namespace, and applies the rules. */
   readonly apply: (policy: ImagePolicy) => Promise<Considered>;
+  /** The defaults of a namespace whose labels were read, and those of the cluster. */
+  readonly defaultsOf: (namespace: string) => { readonly ofNamespace: readonly SettingValues[]; readonly ofCluster: SettingValues };
   /** The view without what the service does not consider, with its own words for such targets. */
   readonly limit: (view: WorkloadsOfView, consents: ConsentRules) => WorkloadsOfView;
   /** Why it is not known whether these namespaces are considered; undefined if it is. */
@@ -63,16 +66,22 @@ export function createNamespaceScope(client: KubeClient, config: Pick<Config, 'p
     const names = unknown.slice(0, maxNamed).join(', ') + (unknown.length > maxNamed ? ` and ${unknown.length - maxNamed} more` : '');
     return `you may not read Namespace ${names}, so its labels are not known here: whether it is selected, and which defaults it has`;
   };
+  const defaultsOf = (namespace: string) => ({
+    ofNamespace: matchingDefaults(rules, namespace, labels.get(namespace)),
+    ofCluster: rules.cluster,
+  });
   return {
     read,
     doubt,
+    defaultsOf,
     isConsidered: (namespace) => isWatched(namespace) && hasLabels(namespace),
     async apply(policy) {
       const { namespace, spec } = policy;
       await read([namespace]);
       if (!isWatched(namespace)) return { policy, why: `NamespaceNotSelected: ${notWatched(namespace)}` };
       if (!hasLabels(namespace)) return { policy, why: `NamespaceNotSelected: ${notSelected(namespace)}` };
-      const used = isUsable(spec) ? withDefaults(spec, matchingDefaults(rules, namespace, labels.get(namespace)), rules.cluster) : spec;
+      const { ofNamespace, ofCluster } = defaultsOf(namespace);
+      const used = isUsable(spec) ? withDefaults(spec, ofNamespace, ofCluster) : spec;
       return { policy: { ...policy, spec: used }, ...defined({ doubt: doubt([namespace]) }) };
     },
     limit(view, consents) {

@@ -36,6 +36,9 @@ export const builtInSettings = {
   rollout: { settings: { timeoutMs: 600_000, onFailure: 'Ignore' } },
 } as const satisfies SettingValues;
 
+/** A base is polled once a minute at most. */
+const minBasePollMs = 60_000;
+
 /** Matches namespaces by name, by label, or both. */
 export interface NamespaceMatch {
   readonly names?: readonly string[];
@@ -97,10 +100,7 @@ export function matchingDefaults({ namespaces }: NamespaceRules, namespace: stri
  * given tag has no default of minAge: the BaseImagePolicy whose rebased image it is has waited for the age of the base.
  */
 export function withDefaults(spec: PolicySpec, ofNamespace: readonly SettingValues[], ofCluster: SettingValues): PolicySpec {
-  const layers: readonly (readonly [Origin, SettingValues])[] = [
-    ...ofNamespace.map((values) => ['namespace', values] as const),
-    ['cluster', ofCluster],
-  ];
+  const layers = layersOf(ofNamespace, ofCluster);
   const hasNone = (setting: DefaultedSetting) =>
     spec.origins[setting] === 'policy' || (setting === 'minAge' && spec.strategy.replaces !== undefined);
   const find = (setting: DefaultedSetting) => (hasNone(setting) ? undefined : layers.find(([, values]) => values[setting] !== undefined));
@@ -118,6 +118,34 @@ export function withDefaults(spec: PolicySpec, ofNamespace: readonly SettingValu
       minAge: minAge?.[0] ?? spec.origins.minAge,
       windows: windows?.[0] ?? spec.origins.windows,
       rollout: rollout?.[0] ?? spec.origins.rollout,
+    },
+  };
+}
+
+type Layers = readonly (readonly [Origin, SettingValues])[];
+
+function layersOf(ofNamespace: readonly SettingValues[], ofCluster: SettingValues): Layers {
+  return [...ofNamespace.map((values) => ['namespace', values] as const), ['cluster', ofCluster]];
+}
+
+/** The settings of a base policy, which are all but `rollout`, from what it has written itself. A base is polled once a minute at most. */
+export function baseSettings(
+  written: SettingValues,
+  ofNamespace: readonly SettingValues[],
+  ofCluster: SettingValues,
+): Pick<PolicySpec, 'pollIntervalMs' | 'minAgeMs' | 'windows' | 'origins'> {
+  const layers: Layers = [['policy', written], ...layersOf(ofNamespace, ofCluster), ['built-in', builtInSettings]];
+  const find = (setting: DefaultedSetting) => layers.find(([, values]) => values[setting] !== undefined);
+  const [poll, minAge, windows] = [find('poll'), find('minAge'), find('windows')];
+  return {
+    pollIntervalMs: Math.max(minBasePollMs, poll?.[1].poll ?? builtInSettings.poll),
+    ...defined({ minAgeMs: minAge?.[1].minAge }),
+    windows: windows?.[1].windows ?? builtInSettings.windows,
+    origins: {
+      poll: poll?.[0] ?? 'built-in',
+      minAge: minAge?.[0] ?? 'built-in',
+      windows: windows?.[0] ?? 'built-in',
+      rollout: 'built-in',
     },
   };
 }

@@ -9,8 +9,10 @@ interface Setting {
   readonly from: Origin;
 }
 
+type Settings = Pick<PolicySpec, 'pollIntervalMs' | 'minAgeMs' | 'windows' | 'rollout' | 'origins'>;
+
 /** The settings that have defaults, as data for programs. */
-export function settingsOf(spec: PolicySpec): Readonly<Record<DefaultedSetting, Setting>> {
+export function settingsOf(spec: Settings): Readonly<Record<DefaultedSetting, Setting>> {
   const { origins, pollIntervalMs, minAgeMs, windows, rollout } = spec;
   return {
     poll: { value: formatDuration(pollIntervalMs), from: origins.poll },
@@ -27,9 +29,7 @@ export function settingsOf(spec: PolicySpec): Readonly<Record<DefaultedSetting, 
 }
 
 /** The settings that have defaults, as rows for people. */
-export function settingRows(
-  spec: PolicySpec,
-): readonly { readonly name: DefaultedSetting; readonly value: string; readonly from: Origin }[] {
+export function settingRows(spec: Settings): readonly { readonly name: DefaultedSetting; readonly value: string; readonly from: Origin }[] {
   const { pollIntervalMs, minAgeMs, windows, rollout, origins } = spec;
   const waves = rollout?.waves === undefined ? '' : `, in waves of ${rollout.waves.maxParallel}`;
   return [
