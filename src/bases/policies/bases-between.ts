@@ -18,6 +18,8 @@ export interface BaseBetween {
   readonly policy: OtherPolicy;
   /** The version of it that the image is built on. */
   readonly version: Pick<KnownBase, 'repository' | 'tags' | 'digest'>;
+  /** The number of its layers. */
+  readonly count: number;
 }
 
 interface BetweenRequest {
@@ -28,7 +30,7 @@ interface BetweenRequest {
   readonly signal: AbortSignal;
 }
 
-/** The base in between for each image that has one. It counts if its policy acts on the image, wherever that runs. */
+/** The base in between for each image that has one; of several, the lowest, on which the others are built. It counts if its policy acts on the image, wherever that runs. */
 export async function findBetween(
   policy: UsableBasePolicy,
   images: readonly ExaminedImage[],
@@ -54,7 +56,9 @@ export async function findBetween(
         const own = countBaseLayers(below, image) ?? 0;
         return own > 0 && count > own;
       });
-      if (version !== undefined && selectsAll(other, image, ports.cluster)) found.set(image, { policy: other.policy, version });
+      if (version === undefined || !selectsAll(other, image, ports.cluster)) continue;
+      const count = Math.max(...layers.map((one) => countBaseLayers(version, one) ?? 0));
+      if (count < (found.get(image)?.count ?? Infinity)) found.set(image, { policy: other.policy, version, count });
     }
   });
   return found;

@@ -148,6 +148,24 @@ for (const [name, other, versions, layers, isLeft] of others)
     );
   });
 
+const starter: Versions = { '1.0.0': 'os java1 lib starter' };
+for (const order of [
+  [policyOf('framework', framework), policyOf('starter', starter)],
+  [policyOf('starter', starter), policyOf('framework', framework)],
+])
+  test(`of two bases in between, the lower one is brought forward first, whichever is listed first: ${order.map(({ name }) => name).join(', ')}`, async () => {
+    const { facts, found } = examined('os java1 lib starter app', known);
+    const ports = portsOf(
+      order.map((one) => [one, one.name === 'starter' ? starter : framework]),
+      [facts],
+    );
+    const between = await findBetween(own, [found], ports, { known, signal });
+    assert.deepEqual(
+      listBetween(between).map(({ repository, tag }) => `${repository.path}:${tag}`),
+      ['library/framework:3.1.0'],
+    );
+  });
+
 test('a base in between that two policies select is brought forward once', async () => {
   const [web, cart] = [examined(onFramework, known), examined('os java1 lib cart', known)];
   const ports = portsOf([[policyOf('framework', framework), framework]], [web.facts, cart.facts]);
