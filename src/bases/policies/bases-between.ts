@@ -56,7 +56,9 @@ export async function findBetween(
         const own = countBaseLayers(below, image) ?? 0;
         return own > 0 && count > own;
       });
-      if (version === undefined || !selectsAll(other, image, ports.cluster)) continue;
+      // An image on another line is not brought anywhere by that policy.
+      const relation = version && other.line.relationOf(version);
+      if (version === undefined || relation === undefined || relation === 'other' || !selectsAll(other, image, ports.cluster)) continue;
       const count = Math.max(...layers.map((one) => countBaseLayers(version, one) ?? 0));
       if (count < (found.get(image)?.count ?? Infinity)) found.set(image, { policy: other.policy, version, count });
     }

@@ -7,6 +7,8 @@ import { consentTo } from '../../core/plan/consent.ts';
 import { type BaseIndex, type FoundBase, indexBases } from '../recognize/base-index.ts';
 import type { BuildFacts } from '../recognize/facts.ts';
 import { chainsOf } from '../recognize/layers.ts';
+import { type Line, lineOf } from '../recognize/line.ts';
+import { tagsOfLine } from '../recognize/read-versions.ts';
 import type { SeenVersion } from '../record/seen-version.ts';
 import type { UsableBasePolicy } from './act.ts';
 import type { ExaminedImage } from './examine-images.ts';
@@ -23,6 +25,8 @@ export type OtherPolicy = BaseImagePolicy & {
 export interface OtherBase {
   readonly policy: OtherPolicy;
   readonly index: BaseIndex;
+  /** Which versions it brings its images from, and to. */
+  readonly line: Line;
 }
 
 export type OtherPorts = Pick<BasePorts, 'basePolicies' | 'records' | 'facts' | 'cluster'>;
@@ -39,7 +43,8 @@ export async function readOthers(
   const others = [...among].filter(isOther(policy));
   const read = await inParallel(others, parallelReads, async (other): Promise<OtherBase> => {
     const versions = await records.read(other, signal, { atLeast: other.status.versions?.known ?? 0 });
-    return { policy: other, index: await indexOf(versions, formatRepository(other.spec.base.repository), signal) };
+    const index = await indexOf(versions, formatRepository(other.spec.base.repository), signal);
+    return { policy: other, index, line: await readLine(other, versions, signal) };
   });
   return read.map((result) => {
     if (result.status === 'rejected') throw result.reason;
@@ -59,6 +64,23 @@ async function indexOf(versions: readonly SeenVersion[], repository: string, sig
     ));
   indexes.set(versions, found);
   return found;
+}
+
+/** The lines of policies, computed once for each selection and each time that the versions were read. */
+const lines = new WeakMap<readonly SeenVersion[], { readonly key: string; readonly line: Line }>();
+
+async function readLine({ generation, spec, status }: OtherPolicy, versions: readonly SeenVersion[], signal: AbortSignal): Promise<Line> {
+  const { from, base } = spec;
+  const { latest, waiting } = status;
+  const { strategy } = base;
+  const key = `${generation} ${latest.digest} ${waiting?.digest}`;
+  const known = lines.get(versions);
+  if (known?.key === key) return known.line;
+  const order = await tagsOfLine(new Set([latest.tag, ...versions.flatMap(({ tags }) => tags)]), { strategy, from }, signal);
+  const selectedBefore = new Set(versions.flatMap(({ selected, digest }) => (selected === true ? [digest] : [])));
+  const line = await lineOf({ strategy, selected: latest, known: versions, ...order, selectedBefore, waiting: waiting?.digest }, signal);
+  lines.set(versions, { key, line });
+  return line;
 }
 
 function isOther(policy: UsableBasePolicy) {

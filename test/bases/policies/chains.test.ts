@@ -116,6 +116,20 @@ const others: [name: string, other: ReturnType<typeof policyOf>, versions: Versi
     onFramework,
     false,
   ],
+  [
+    'a policy for another line of it',
+    policyOf('framework', { '4.0.0': 'os java1 lib4' }, { select: { semver: { range: '4.x' } } }),
+    { ...framework, '4.0.0': 'os java1 lib4' },
+    onFramework,
+    false,
+  ],
+  [
+    'a policy that brings it from that line to its own',
+    policyOf('framework', { '4.0.0': 'os java1 lib4' }, { select: { semver: { range: '4.x' } }, from: ['3.*'] }),
+    { ...framework, '4.0.0': 'os java1 lib4' },
+    onFramework,
+    true,
+  ],
   ['an application without it', policyOf('framework', framework), framework, 'os java1 app', false],
   ['the same base in another repository', policyOf('mirror', java), java, 'os java1 app', false],
 ];
@@ -144,7 +158,7 @@ for (const [name, other, versions, layers, isLeft] of others)
     );
     assert.deepEqual(
       listBetween(between).map(({ repository, tag, workloads }) => [repository.path, tag, workloads]),
-      [['library/framework', '3.1.0', []]],
+      [['library/framework', other.status.latest?.tag, []]],
     );
   });
 
