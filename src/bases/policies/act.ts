@@ -13,7 +13,7 @@ import type { Line } from '../recognize/line.ts';
 import type { KnownBases } from '../recognize/recognize-images.ts';
 import type { RestartPorts } from './examine-restarts.ts';
 import { findOutdated, restartOutdated } from './restart-outdated.ts';
-import { requestRebuilds, type RebuildPorts } from './request-rebuilds.ts';
+import { awaitsRebuiltCanaries, requestRebuilds, type RebuildPorts } from './request-rebuilds.ts';
 import { rollOutRebased, type RebasePorts } from './roll-out-rebased.ts';
 
 /** A policy whose spec can be used. */
@@ -126,14 +126,24 @@ export async function act(acting: Acting, ports: ActPorts): Promise<Acted> {
   const rebases = chosen.filter((one): one is Chosen<RebaseAction> => one.action.kind === 'rebase');
   const rebuilt = acting.current.map((image) => ({ image, action: actionFor(image, policy.spec.onNewBase) }));
   const triggers = [...chosen, ...rebuilt].filter((one): one is Chosen<TriggerAction> => one.action.kind === 'trigger');
-  const [rolledOut, requested] = await Promise.all([rollOutRebased(acting, rebases, ports), requestRebuilds(acting, triggers, ports)]);
+  // Canaries come first, whichever action brings them forward.
+  const awaitsRebuilds = rebases.length > 0 && awaitsRebuiltCanaries(acting, triggers);
+  const rollingOut = rollOutRebased(acting, rebases, ports, awaitsRebuilds);
+  const requesting =
+    policy.spec.waves.canaries === undefined
+      ? requestRebuilds(acting, triggers, ports)
+      : rollingOut.then(({ awaitsCanaries }) => requestRebuilds(acting, triggers, ports, awaitsCanaries));
+  const [rolledOut, requested] = await Promise.all([rollingOut, requesting]);
   // The roll-outs run one after the other, so that `maxParallel` and `maxFailures` hold for both together. A rejected base is not rolled out.
   const isRejected = rejectionOf(policy, base, acting.now) !== undefined;
   const restarted = isRejected || isOver(rolledOut) ? await restartOutdated(acting, restarts, ports) : nothing;
   const parts = [rolledOut, requested, restarted];
   // What follows from a rejection is done when it is recorded, and nothing else may happen that begins a reconcile.
   const isRejectedNow = parts.some(({ status }) => status.rejected !== undefined);
-  const untils = [...parts.flatMap(({ until }) => until?.getTime() ?? []), ...(isRejectedNow ? [acting.now + afterRejectionMs] : [])];
+  const untils = [
+    ...parts.flatMap(({ until }) => until?.getTime() ?? []),
+    ...(isRejectedNow ? [acting.now + afterRejectionMs] : awaitsRebuilds ? [acting.now + canariesMs] : []),
+  ];
   return {
     states: new Map([...reported, ...rolledOut.states, ...requested.states, ...restarted.states]),
     ...defined({ replacements: rolledOut.replacements }),
@@ -144,6 +154,8 @@ export async function act(acting: Acting, ports: ActPorts): Promise<Acted> {
 
 /** The next reconcile after a base was rejected. */
 const afterRejectionMs = 1_000;
+/** How soon it is found that canaries which are rebuilt have rolled out. */
+const canariesMs = 10_000;
 const nothing: Acted = { states: new Map(), status: {} };
 const awaitsImage = 'its workloads are restarted when the tag has an image on the new base';
 

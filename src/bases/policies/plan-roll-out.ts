@@ -9,7 +9,7 @@ import { listFew, toTime } from '../../core/model/text.ts';
 import { formatWorkload, workloadKey, type Workload, type WorkloadRef } from '../../core/model/workload.ts';
 import { isReleased } from '../../core/plan/guards/released.ts';
 import { rejectionOf } from '../../core/plan/rejected-base.ts';
-import { nextWave, type WaveMember } from '../../core/plan/next-wave.ts';
+import { canariesElsewhere, nextWave, type WaveMember } from '../../core/plan/next-wave.ts';
 import { actionFor } from './action-for.ts';
 import { childName, childState, hasOtherWindows, type Child, type ChildState, type Replacement } from './child-policies.ts';
 
@@ -31,6 +31,8 @@ export interface RollOut {
   readonly unknown?: ReadonlySet<string>;
   /** All children of the policy. */
   readonly children: readonly Child[];
+  /** Whether others wait for canaries that are rebuilt. */
+  readonly awaitsRebuilds?: boolean;
   readonly findWorkload: (ref: Replacement['workload']) => Workload | undefined;
   /** Whether the policy selects the workload, and its owners may have consented. */
   readonly selects: (workload: Workload) => boolean;
@@ -47,6 +49,8 @@ export interface RollOutPlan {
   readonly following: ReadonlySet<string>;
   /** Whether bases in between, which belong to no wave, may be brought forward: no canary is left to roll out, and no pause holds up the next wave. */
   readonly admitsBetween: boolean;
+  /** Whether a canary is left to roll out. */
+  readonly awaitsCanaries: boolean;
   readonly create: readonly Replacement[];
   /** Children whose workloads are rolled back, because the base is rejected. */
   readonly rollBack: readonly Child[];
@@ -79,6 +83,7 @@ export function planRollOut({
   unrebased = [],
   unknown = new Set(),
   children,
+  awaitsRebuilds = false,
   findWorkload,
   selects,
   now,
@@ -133,6 +138,7 @@ export function planRollOut({
   }
   for (const key of unknown) if (begun.has(key)) members.push({ key, isCanary: false, state: 'Progressing' });
   const rejected = rejectionOf(policy, base, now);
+  if (awaitsRebuilds) members.push(canariesElsewhere);
   const once = eachOnce(members);
   const wave = rejected === undefined ? nextWave(once, settings, new Date(now)) : { start: [] };
   const stopped = rejected?.message ?? wave.stopped;
@@ -146,7 +152,8 @@ export function planRollOut({
     begin: wave.start,
     due: new Set(unrebased.map(workloadKey).filter((key) => started.has(key) || hasChild.has(key))),
     following: stopped === undefined ? followingWave(once, started, settings) : new Set(),
-    admitsBetween: stopped === undefined && wave.until === undefined && !once.some(isCanaryOpen),
+    admitsBetween: stopped === undefined && wave.until === undefined && !awaitsRebuilds && !once.some(isCanaryOpen),
+    awaitsCanaries: once.some(isCanaryOpen),
     create,
     rollBack: halted.filter((child) => !idle.includes(child)),
     remove: [...remove, ...idle],

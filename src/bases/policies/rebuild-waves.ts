@@ -8,7 +8,7 @@ import { listFew, toSeconds } from '../../core/model/text.ts';
 import { findContainer, formatWorkload, type Workload, type WorkloadContainer } from '../../core/model/workload.ts';
 import { isReleased } from '../../core/plan/guards/released.ts';
 import { nextOpening } from '../../core/plan/next-opening.ts';
-import { nextWave, type WaveMember } from '../../core/plan/next-wave.ts';
+import { canariesElsewhere, nextWave, type WaveMember } from '../../core/plan/next-wave.ts';
 import { evaluateRollout } from '../../core/rollout/evaluate-rollout.ts';
 import type { RebuildState } from '../triggers/order.ts';
 import type { Acting, ImageBehind } from './act.ts';
@@ -42,12 +42,16 @@ const patienceMs = 15 * 60_000;
 /** The interval of checks while rollouts are in progress, because only their images are watched. */
 const pollMs = 10_000;
 
-/** The next step. `failed`: the digests of images on the selected base whose rollouts failed, so that their workloads were rolled back. */
-export function planRebuilds(rebuilds: readonly Rebuild[], failed: ReadonlySet<string>, acting: Acting): RebuildStep {
+/** The next step. `failed`: the digests of images on the selected base whose rollouts failed, so that their workloads were rolled back. `awaitsRebased`: whether canaries that are rebased have not rolled out. */
+export function planRebuilds(
+  rebuilds: readonly Rebuild[],
+  { failed, awaitsRebased }: { readonly failed: ReadonlySet<string>; readonly awaitsRebased: boolean },
+  acting: Acting,
+): RebuildStep {
   const { policy, now } = acting;
   const members = rebuilds.flatMap((rebuild) => memberOf(rebuild, failed, acting));
   const opening = nextOpening(policy.spec.base.windows, new Date(now));
-  const wave = nextWave(members, policy.spec.waves, new Date(now));
+  const wave = nextWave(awaitsRebased ? [...members, canariesElsewhere] : members, policy.spec.waves, new Date(now));
   const start = new Set(opening === undefined ? wave.start : []);
   const isRollingOut = members.some(({ isRollingOut }) => isRollingOut);
   const isAwaited = members.some(({ state }) => state === 'Pending');
@@ -57,7 +61,10 @@ export function planRebuilds(rebuilds: readonly Rebuild[], failed: ReadonlySet<s
   const failures = members.flatMap(({ failure }) => failure ?? []);
   return {
     start,
-    waiting: opening === undefined ? { reason: 'WavePending', message: describeWave(members, start, wave.until) } : whileClosed(opening),
+    waiting:
+      opening !== undefined
+        ? whileClosed(opening)
+        : { reason: 'WavePending', message: awaitsRebased ? afterRebased : describeWave(members, start, wave.until) },
     ...(wave.stopped !== undefined && { rejection: listFew(failures, (failure) => failure) }),
     ...(times.length > 0 && { until: new Date(Math.min(...times)) }),
   };
@@ -94,6 +101,25 @@ function memberOf({ key, behind, current, request, isOverdue }: Rebuild, failed:
     .toSorted()
     .at(-1);
   return [{ ...member, state: 'Done', ...defined({ doneAt }) }];
+}
+
+/** Whether a canary is left to be rebuilt, or its rebuilt image to roll out. */
+export function awaitsCanaries(images: readonly ImageBehind[], isBehind: (image: ImageBehind) => boolean, acting: Acting): boolean {
+  const { canaries, maxFailures } = acting.policy.spec.waves;
+  if (canaries === undefined) return false;
+  return images.some((image) =>
+    runsOf(image, acting).some(({ workload, containers }) => {
+      if (!matchesSelector(canaries, workload.labels)) return false;
+      if (isBehind(image)) return true;
+      const at = containers
+        .flatMap(({ imageSetAt }) => imageSetAt ?? [])
+        .toSorted()
+        .at(-1);
+      const { kind } = evaluateRollout(workload, { since: new Date(at ?? 0), timeoutMs: patienceMs }, new Date(acting.now));
+      // A failure rejects the base, unless several are accepted.
+      return kind === 'progressing' || (kind === 'failed' && maxFailures === 1 && at !== undefined);
+    }),
+  );
 }
 
 interface Run {
@@ -141,6 +167,8 @@ function rolledOut({ workload, containers }: Run, request: RebuildState, { polic
 function whileClosed(opening: Date): RebuildStep['waiting'] {
   return { reason: 'Window', message: `its rebuild is requested when the next window opens: ${toSeconds(opening)}` };
 }
+
+const afterRebased = 'its rebuild is requested when the canaries that are rebased have rolled out';
 
 function describeWave(members: readonly Member[], start: ReadonlySet<string>, until: Date | undefined): string {
   if (until !== undefined) return `its rebuild is requested in a later wave; the pause ends at ${toSeconds(until)}`;

@@ -15,7 +15,7 @@ import type { FactsReader } from '../recognize/facts-reader.ts';
 import { judge } from '../recognize/recognize-base.ts';
 import { recognizeImages, requireRead } from '../recognize/recognize-images.ts';
 import type { SelectedBase } from './plan-roll-out.ts';
-import { planRebuilds, type Rebuild } from './rebuild-waves.ts';
+import { awaitsCanaries, planRebuilds, type Rebuild } from './rebuild-waves.ts';
 
 /** A rebuild of one source for one base. */
 export interface RebuildOrder extends RebuildTarget {
@@ -44,7 +44,12 @@ const order: readonly RebuildState['state'][] = ['Failed', 'Pending', 'Requested
 const maxSources = 1_000;
 
 /** Requests rebuilds of the sources that have no request yet, in waves. `chosen`: the images that are behind, and those that were rebuilt already. */
-export async function requestRebuilds(acting: Acting, chosen: readonly Chosen<TriggerAction>[], ports: RebuildPorts): Promise<Acted> {
+export async function requestRebuilds(
+  acting: Acting,
+  chosen: readonly Chosen<TriggerAction>[],
+  ports: RebuildPorts,
+  awaitsRebased = false,
+): Promise<Acted> {
   const { policy, base, behind, now } = acting;
   const isBehind = new Set(behind);
   const own = chosen.filter(({ image }) => isBehind.has(image));
@@ -76,7 +81,7 @@ export async function requestRebuilds(acting: Acting, chosen: readonly Chosen<Tr
     };
     return [{ ...first, ...rebuild, overdueAt, after: isForgotten ? record.at : record?.after }];
   });
-  const step = planRebuilds(sources, await findFailed(sources, acting, ports), acting);
+  const step = planRebuilds(sources, { failed: await findFailed(sources, acting, ports), awaitsRebased }, acting);
   const requests: RebuildState[] = [];
   const orders: RebuildOrder[] = [];
   const times = [step.until?.getTime()];
@@ -101,6 +106,13 @@ export async function requestRebuilds(acting: Acting, chosen: readonly Chosen<Tr
   await ports.rebuilds.request(orders);
   const until = Math.min(...times.filter((time) => time !== undefined));
   return { states, status: statusOf(requests, step.rejection, acting), ...(Number.isFinite(until) && { until: new Date(until) }) };
+}
+
+/** Whether all that are no canaries wait for one that is rebuilt. One whose source is not known is not waited for. */
+export function awaitsRebuiltCanaries(acting: Acting, chosen: readonly Chosen<TriggerAction>[]): boolean {
+  const isBehind = new Set(acting.behind);
+  const known = chosen.flatMap((one) => (typeof sourceOf(one) === 'string' ? [one.image] : []));
+  return awaitsCanaries(known, (image) => isBehind.has(image), acting);
 }
 
 /** The digests of images on the selected base from which workloads were rolled back. Their owners write what names them, so the images themselves are read. */

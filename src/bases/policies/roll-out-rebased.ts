@@ -35,13 +35,18 @@ const nextMs = 1_000;
  * Rolls out rebased images. An image is rebased when the wave of one of its workloads begins, or the wave before that one: so the first workload is changed soon,
  * and a bad base leaves few images behind. Children are not listed for a policy that never had an action that creates them.
  */
-export async function rollOutRebased(acting: Acting, chosen: readonly Chosen<RebaseAction>[], ports: RebasePorts): Promise<Acted> {
+export async function rollOutRebased(
+  acting: Acting,
+  chosen: readonly Chosen<RebaseAction>[],
+  ports: RebasePorts,
+  awaitsRebuilds = false,
+): Promise<Acted & { readonly awaitsCanaries?: boolean }> {
   const { policy, base, signal, now } = acting;
   if (!policy.spec.onNewBase.some(({ kind }) => kind === 'rebase') && policy.status.waves === undefined)
     return { states: new Map(), status: {} };
   const children = await ports.children.list(policy, signal);
   const findWorkload = await readReplaced(children, acting, ports);
-  const planWith = (results: Results) => planFor(acting, { chosen, results, children, findWorkload });
+  const planWith = (results: Results) => planFor(acting, { chosen, results, children, awaitsRebuilds, findWorkload });
   const { plan, results } = await rebaseDue(acting, chosen, planWith, ports);
   if (plan.begin.length > 0) await acting.beginWave(plan.begin);
   else if (plan.create.length + plan.remove.length + plan.rollBack.length > 0) await acting.confirmUnchanged();
@@ -68,6 +73,7 @@ export async function rollOutRebased(acting: Acting, chosen: readonly Chosen<Reb
   const times = untils.filter((time) => time !== undefined);
   return {
     states,
+    awaitsCanaries: plan.awaitsCanaries,
     replacements: plan.replacements,
     status: {
       waves,
@@ -81,10 +87,11 @@ interface Known {
   readonly chosen: readonly Chosen<RebaseAction>[];
   readonly results: Results;
   readonly children: readonly Child[];
+  readonly awaitsRebuilds: boolean;
   readonly findWorkload: Acting['findWorkload'];
 }
 
-function planFor(acting: Acting, { chosen, results, children, findWorkload }: Known): RollOutPlan {
+function planFor(acting: Acting, { chosen, results, children, awaitsRebuilds, findWorkload }: Known): RollOutPlan {
   const { policy, base, now } = acting;
   const wanted = [...results].flatMap(([image, result]) => ('tag' in result ? replacementsOf(image, result.tag, acting.findWorkload) : []));
   const workloadsOf = (isIncluded: (result: Result | undefined) => boolean) =>
@@ -97,6 +104,7 @@ function planFor(acting: Acting, { chosen, results, children, findWorkload }: Kn
     unrebased: isRejected ? [] : workloadsOf((result) => result === undefined || 'isPlanned' in result),
     unknown: new Set(workloadsOf((result) => result !== undefined && 'fault' in result).map(workloadKey)),
     children,
+    awaitsRebuilds,
     findWorkload,
     selects: (workload) => acting.selects(workload) && acting.permits(workload),
     now,

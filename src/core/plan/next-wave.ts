@@ -13,6 +13,9 @@ export interface WaveMember {
   readonly doneAt?: string;
 }
 
+/** Stands for canaries that are changed in another way, and have not rolled out: all that are no canaries wait for them. */
+export const canariesElsewhere: WaveMember = { key: '', isCanary: true, state: 'Blocked' };
+
 /** The next step of the waves. */
 export interface Wave {
   /** The keys of the workloads that are changed now. */
@@ -27,7 +30,8 @@ export interface Wave {
 export function nextWave(members: readonly WaveMember[], { maxParallel, pauseMs, maxFailures }: WaveSettings, now: Date): Wave {
   const count = (counted: WaveMember['state']) => members.filter(({ state }) => state === counted).length;
   const [failed, refused] = [count('Failed'), count('Refused')];
-  if (failed + refused >= maxFailures) return { start: [], stopped: describeFailures(failed, refused, members.length) };
+  if (failed + refused >= maxFailures)
+    return { start: [], stopped: describeFailures(failed, refused, members.filter((one) => one !== canariesElsewhere).length) };
   const pending = members.filter(({ state }) => state === 'Pending').toSorted((a, b) => (a.key < b.key ? -1 : 1));
   const isWaveOver = !members.some(({ state }) => state === 'Progressing');
   if (pending.length === 0 || !isWaveOver) return { start: [] };

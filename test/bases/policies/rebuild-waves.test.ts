@@ -194,3 +194,57 @@ describe('rebuilds', () => {
     assert.deepEqual(sources, ['a']);
   });
 });
+
+describe('canaries of another action', () => {
+  const rebaseOf = (images: string) => ({ rebase: { images: [images], pushSecret: { name: 'rebaser' } } });
+  const mixed = (rebased: string, behind: readonly string[], more: Parameters<typeof run>[2] = {}) =>
+    run(
+      { onNewBase: [rebaseOf(`*/shop/${rebased}`), trigger()], waves: { canaries } },
+      behind.map((name) => imageOf(name)),
+      {
+        findWorkload: workloads(),
+        ...more,
+      },
+    );
+
+  test('that are rebased come before rebuilds', async () => {
+    const images = ['a', 'd'].map((name) => imageOf(name));
+    const { requested, created, states } = await run({ onNewBase: [rebaseOf('*/shop/d'), trigger()], waves: { canaries } }, images, {
+      findWorkload: workloads(),
+    });
+    assert.deepEqual([requested, created.map(({ spec }) => spec.image)], [[], ['harbor.example.com/shop/d']]);
+    const [waiting] = [...states.values()].filter(({ action }) => action === 'trigger');
+    assert.deepEqual(
+      [waiting?.reason, waiting?.message],
+      ['WavePending', 'its rebuild is requested when the canaries that are rebased have rolled out'],
+    );
+  });
+
+  test('that are rebuilt come before rebases', async () => {
+    const { requested, created, steps, until } = await mixed('a', ['a', 'd']);
+    assert.deepEqual([requested.map(({ source }) => source), created], [['shop/d'], []]);
+    assert.ok(!steps.some((one) => one.startsWith('rebase')), steps.join());
+    assert.deepEqual(until, new Date(now + 10_000));
+  });
+
+  for (const [name, running, isHeld] of [
+    ['has not rolled out', { rollout: progressing, setAt: minutesAgo(1) }, true],
+    ['has rolled out', { setAt: minutesAgo(11) }, false],
+  ] as const)
+    test(`a rebuilt one that ${name} ${isHeld ? 'holds up rebases' : 'lets rebases go on'}`, async () => {
+      const { created } = await mixed('a', ['a'], {
+        rebuilt: [imageOf('d')],
+        rebuilds: [requestOf('d')],
+        findWorkload: workloads({ d: running }),
+      });
+      assert.equal(created.length, isHeld ? 0 : 1);
+    });
+
+  test('that cannot be rebuilt, because nothing names its source, is not waited for', async () => {
+    const images = [imageOf('a'), { ...imageOf('d'), builtFrom: 'https://elsewhere.example.com' }];
+    const { created } = await run({ onNewBase: [rebaseOf('*/shop/a'), trigger()], waves: { canaries } }, images, {
+      findWorkload: workloads(),
+    });
+    assert.equal(created.length, 1);
+  });
+});
