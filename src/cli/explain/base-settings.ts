@@ -14,7 +14,7 @@ const written = z.object({
   spec: z.object({ minAge: minAge.exactOptional(), poll: poll.exactOptional(), windows: windows.exactOptional() }),
 });
 
-export interface BaseSettings {
+interface BaseSettings {
   /** For people. */
   readonly rows: ReturnType<typeof settingRows>;
   /** For programs. */
