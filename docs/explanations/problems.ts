@@ -19,6 +19,13 @@ export const problems = {
     cause: 'A field of the policy has a value that image-watcher cannot use. The message begins with the path of the field.',
     action: 'Correct the policy; it is reconciled at once. `image-watcher lint` finds these problems in files before they are applied.',
   },
+  ApproversUnverified: {
+    shown: shownAs.stalled,
+    cause:
+      'The policy has `update.approvals`, and the setting `admissionPolicy` is false: without the admission policy of the chart, whoever may patch the policy could approve in the name of anybody.',
+    action:
+      'Install the chart with `admissionPolicy: {enabled: true}` and `permissions: {clusterWide: true}`, which also sets `admissionPolicy`. Otherwise remove `update.approvals`: then one approval is enough.',
+  },
   InvalidTagPolicy: {
     shown: shownAs.stalled,
     cause:

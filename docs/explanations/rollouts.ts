@@ -90,6 +90,19 @@ export const blocked = {
     action:
       'Run `image-watcher approve NS/NAME`. If a newer image was pushed meanwhile, that one is pending instead, and an approval of the older one has no effect.',
   },
+  ApprovalSuperseded: {
+    shown:
+      'A Normal Event, the record of activity, and the notification `ApprovalEnded`. The message says which image is selected instead.',
+    cause: 'While an image waited for approval, the policy selected another one. Approvals of the former do not count for the latter.',
+    action: 'Approve or reject the image that waits now: `status.pendingApproval`.',
+  },
+  ApprovalsEnded: {
+    shown:
+      'A Normal Event, the record of activity, and the notification `ApprovalRequired`. `status.approvals.uncounted` says why each approval does not count.',
+    cause:
+      'With `update.approvals`, the others did not approve `within` the time, the policy was changed after an approval, or somebody took his approval back.',
+    action: 'Approve the image again.',
+  },
   Window: {
     shown: shownAs.pending,
     cause: 'The time is outside `spec.update.windows`.',

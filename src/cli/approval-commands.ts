@@ -1,5 +1,8 @@
 /** The commands with which people decide about an image that waits for approval. */
+import { z } from 'zod';
+import { defined } from '../core/model/defined.ts';
 import { actionAnnotations } from '../core/model/policy-actions.ts';
+import { approvalTime } from '../core/model/named-approvals.ts';
 import { defineCommand, type Terminal } from '../service/command-line/command.ts';
 import { anyPolicyArgument, policyArgument, withAnyPolicy, withPolicy, type PolicyClient } from '../service/command-line/policy-client.ts';
 import { policyStatusOf } from './describe-status.ts';
@@ -22,10 +25,14 @@ export const approve = defineCommand({
   run({ output, reason, ...values }, [policy, wanted], terminal) {
     return withAnyPolicy(policy, values, terminal, async (client) => {
       const { namespace, name, resourceName, request } = client;
-      const image = await pendingImage(client, wanted, terminal, 'approved');
-      if (image === undefined) return 1;
-      await request('approve', image, reason);
-      printDone(terminal, output, `approved ${image} for ${namespace}/${name}`, { namespace, name, resourceName, approved: image });
+      const { raw, image, pending } = await pendingImage(client, wanted, terminal, 'approved');
+      if (pending === undefined) return 1;
+      const many = writtenApprovals(raw);
+      const at = approvalTime(policyStatusOf(raw), new Date());
+      const by = many && (await client.approve({ ...pending, at, ...defined({ reason }) }));
+      if (many === undefined) await request('approve', image, reason);
+      const asked = many === undefined ? '' : ` as ${by}; ${many.count} people have to`;
+      printDone(terminal, output, `approved ${image} for ${namespace}/${name}${asked}`, { namespace, name, resourceName, approved: image });
       return 0;
     });
   },
@@ -41,8 +48,8 @@ export const reject = defineCommand({
   run({ output, reason, ...values }, [policy, wanted], terminal) {
     return withPolicy(policy, values, terminal, async (client) => {
       const { namespace, name, resourceName, request } = client;
-      const image = await pendingImage(client, wanted, terminal, 'rejected');
-      if (image === undefined) return 1;
+      const { image, pending } = await pendingImage(client, wanted, terminal, 'rejected');
+      if (pending === undefined) return 1;
       // The time makes the value unique, so that the same image can be rejected again after a release.
       await request('reject', `${image} ${new Date().toISOString()}`, reason);
       printDone(terminal, output, `rejected ${image} for ${namespace}/${name}`, { namespace, name, resourceName, rejected: image });
@@ -51,16 +58,21 @@ export const reject = defineCommand({
   },
 });
 
-/** The image that waits for approval, as `TAG@DIGEST`; undefined if it is not the wanted one, which is then reported. */
-async function pendingImage(
-  { namespace, name, read }: PolicyClient,
-  wanted: string | undefined,
-  terminal: Terminal,
-  done: string,
-): Promise<string | undefined> {
-  const { pendingApproval } = policyStatusOf(await read());
-  const image = pendingApproval && `${pendingApproval.tag}@${pendingApproval.digest}`;
-  if (image !== undefined && (wanted === undefined || wanted === pendingApproval?.tag)) return image;
-  terminal.err(`nothing was ${done}: ${image ?? 'no image'} is pending for ${namespace}/${name}\n`);
-  return undefined;
+/** The image that waits for approval, also as `TAG@DIGEST`; `pending` is undefined if it is not the wanted one, which is then reported. */
+async function pendingImage({ namespace, name, read }: PolicyClient, wanted: string | undefined, terminal: Terminal, done: string) {
+  const raw = await read();
+  const { pendingApproval: pending } = policyStatusOf(raw);
+  const image = pending === undefined ? 'no image' : `${pending.tag}@${pending.digest}`;
+  if (pending !== undefined && (wanted === undefined || wanted === pending.tag)) return { raw, image, pending };
+  terminal.err(`nothing was ${done}: ${image} is pending for ${namespace}/${name}\n`);
+  return { raw, image };
+}
+
+const written = z.object({
+  spec: z.object({ update: z.object({ approvals: z.object({ count: z.int(), notByAuthor: z.boolean().default(false) }) }) }),
+});
+
+/** What a policy says about the approvals of several people; undefined if one person approves. */
+export function writtenApprovals(raw: unknown): { readonly count: number; readonly notByAuthor: boolean } | undefined {
+  return written.safeParse(raw).data?.spec.update.approvals;
 }

@@ -12,6 +12,7 @@ import { defineCommand, type Terminal, UsageError } from '../service/command-lin
 import { describeStatus, policyStatusOf, trueCondition, waitForStatus } from './describe-status.ts';
 import { fit, outputOption, print } from '../service/command-line/output.ts';
 import { printable } from '../service/command-line/printable.ts';
+import { writtenApprovals } from './approval-commands.ts';
 import { actOptions, printDone, reasonOption } from './print-done.ts';
 import { reasonLinks } from './reason-links.ts';
 import {
@@ -234,8 +235,9 @@ function suspendCommand(verb: 'suspend' | 'resume', suspended: boolean, texts: {
     options: actOptions,
     examples: [[`${verb} shop/web`, `${verb} the policy web of the namespace shop`]],
     run: ({ output, ...values }, [text], terminal) =>
-      withAnyPolicy(text, values, terminal, async ({ namespace, name, resourceName, patch }) => {
-        await patch({ spec: { suspend: suspended } });
+      withAnyPolicy(text, values, terminal, async ({ namespace, name, resourceName, read, patch, editAsAuthor }) => {
+        const spec = { suspend: suspended };
+        await (writtenApprovals(await read())?.notByAuthor === true ? editAsAuthor(spec) : patch({ spec }));
         printDone(terminal, output, `${namespace}/${name} is ${suspended ? 'suspended' : 'resumed'}`, {
           namespace,
           name,

@@ -120,7 +120,8 @@ async function runOnce(client: KubeClient, wanted: Wanted, how: How): Promise<nu
   const progress = startProgress(terminal, 'reading policies …');
   try {
     const given = await readGiven(client, wanted);
-    const context = await readContextOf(config);
+    const read = await readContextOf(config);
+    const context = { ...read, verifiesApprovers: isTrial || config.admissionPolicy };
     const others = await readOthers(client, currentNamespace(client, wanted.namespace), context);
     const scope = createNamespaceScope(client, config);
     const policies = await openPolicies(given, others.policies, { client, context, scope, isTrial });

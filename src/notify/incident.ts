@@ -16,6 +16,7 @@ export const effects: Readonly<Record<NoticeKind, Effect>> = {
   CertificateExpiring: 'trigger',
   WebhookMissing: 'trigger',
   RolledOut: 'resolve',
+  ApprovalEnded: 'resolve',
   RebuildRequested: 'none',
   Rebased: 'none',
   Updated: 'none',
@@ -35,7 +36,12 @@ export interface Incident {
 /** Why a content is no incident; undefined if it is one. */
 export function skipsIncident(content: Content): string | undefined {
   if (content.type === 'test') return undefined;
-  if (content.type === 'notice') return effects[content.notice.kind] === 'none' ? `${content.notice.kind} needs nobody` : undefined;
+  if (content.type === 'notice') {
+    const { kind, reason } = content.notice;
+    // The incident is about the image that waits instead.
+    const isSuperseded = kind === 'ApprovalEnded' && reason === 'ApprovalSuperseded';
+    return isSuperseded || effects[kind] === 'none' ? `${kind} needs nobody` : undefined;
+  }
   return content.notices.some(({ kind }) => effects[kind] === 'trigger') ? undefined : 'the summary needs nobody';
 }
 

@@ -28,6 +28,8 @@ const titles: Readonly<Record<NoticeKind, (words: Words) => string>> = {
   RolledBack: ({ name, before, tag, reason, count }) =>
     `${before === undefined ? name : `${name} ${before}`}${reason === '' || reason === 'RollbackRequested' ? '' : ' failed,'} rolled back to ${tag}${count}`,
   ApprovalRequired: ({ image }) => `${image} waits for approval`,
+  ApprovalEnded: ({ image, reason }) =>
+    reason === 'RejectedByUser' ? `${image} was rejected` : `${image} does not wait for approval any more`,
   Blocked: ({ name, why }) => `${name} is blocked${why}`,
   Refused: ({ name, base, why }) => `${name} was not brought to ${base}${why}`,
   Behind: ({ name, base }) => `${name} is behind ${base}`,

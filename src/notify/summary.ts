@@ -19,6 +19,7 @@ const labels: Readonly<Record<NoticeKind, string>> = {
   RolloutFailed: 'Failed to roll out',
   RolledBack: 'Rolled back',
   ApprovalRequired: 'Waiting for approval',
+  ApprovalEnded: 'Not approved',
   Blocked: 'Blocked',
   Behind: 'Behind their base',
   Rebased: 'Rebased',

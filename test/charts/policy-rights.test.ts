@@ -11,6 +11,7 @@ import { kubeconfigOf, kubeconfigWithGrants, tokenOf } from '../harness/service-
 import { shippedGrants } from '../harness/shipped-permissions.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { runCommand } from '../cli/run-command.ts';
+import { describeApprovals } from './approval-rights.ts';
 import { resourceOf } from './manifests.ts';
 
 const namespace = 'shop';
@@ -204,6 +205,8 @@ describe('permissions on policies', { skip: (await lacksHelm()) ?? false }, () =
       await as.owner('PATCH', web, acts({ approve: null, 'requested-by': null }));
     });
   });
+
+  describeApprovals({ namespace, people: Object.keys(people), as, whoMay, policy, path });
 
   it('allow approving through v1alpha1 to nobody else', async () => {
     const policyOfV1alpha1 = olderPolicy('old') as { metadata: object };

@@ -14,6 +14,9 @@
 {{- if not .Values.permissions.clusterWide }}
 {{- $_ := set $own "credentials" (dict "secret" (dict "namespace" .Release.Namespace)) }}
 {{- end }}
+{{- if and .Values.permissions.clusterWide .Values.admissionPolicy.enabled }}
+{{- $_ := set $own "admissionPolicy" true }}
+{{- end }}
 {{- toYaml (mergeOverwrite $own (deepCopy .Values.config)) }}
 {{- end }}
 

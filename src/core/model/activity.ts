@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { defined } from './defined.ts';
 import { actionKeys, maxReason, type ActionName, type PolicyActions, type RequestedAction } from './policy-actions.ts';
+import { formatApproval } from './named-approvals.ts';
 import { noticeKinds, noticeSubjects, type IdentifiedNotice } from './notice.ts';
 import { hashId } from './push-event.ts';
 import { cut } from './text.ts';
@@ -95,12 +96,30 @@ export function newRequests(
   now: Date,
 ): IdentifiedActivity[] {
   const { namespace, name, uid, actions = {}, requested } = after;
-  return (Object.entries(actionKeys) as [ActionName, keyof PolicyActions][]).flatMap(([action, key]) => {
+  const own = (Object.entries(actionKeys) as [ActionName, Exclude<keyof PolicyActions, 'approvals'>][]).flatMap(([action, key]) => {
     const value = actions[key];
     if (value === undefined || value === before.actions?.[key]) return [];
     const { user, reason: why } = requested?.action === action ? requested : {};
     if (after.parent !== undefined && user === undefined) return [];
     const about = { action, subject: { kind, namespace, name }, value, ...defined({ user, why }) };
     return [{ id: hashId(['action', uid, action, value]), activity: { type: 'action' as const, at: now.toISOString(), ...about } }];
+  });
+  return [...own, ...newApprovals(kind, before, after, now)];
+}
+
+/** The approvals of a policy that asks for several people, each of which names its author. */
+function newApprovals(kind: 'ImagePolicy' | 'BaseImagePolicy', before: Requestable, after: Requestable, now: Date): IdentifiedActivity[] {
+  const { namespace, name, uid, actions = {} } = after;
+  const known = new Set(before.actions?.approvals?.map(formatApproval));
+  const added = (actions.approvals ?? []).filter((one) => !known.has(formatApproval(one)));
+  return added.map(({ tag, digest, at, user, reason }) => {
+    const about = {
+      action: 'approve' as const,
+      subject: { kind, namespace, name },
+      value: `${tag}@${digest}`,
+      user,
+      ...defined({ why: reason }),
+    };
+    return { id: hashId(['approval', uid, user, at, tag, digest]), activity: { type: 'action' as const, at: now.toISOString(), ...about } };
   });
 }

@@ -27,6 +27,8 @@ export interface ImagePolicy {
   readonly status: PolicyStatus;
   /** What users request by annotations. */
   readonly actions?: PolicyActions;
+  /** Who last changed the spec, as the annotation last-edited-by says. */
+  readonly editedBy?: string;
   /** The last requested action, if it came through the API. */
   readonly requested?: RequestedAction;
   /** The labels of the policy; absent if it has none. */
@@ -57,6 +59,8 @@ export interface PolicySpec {
   readonly minAgeMs?: number;
   /** `Automatic`: workloads are changed. `Approval`: they are changed after somebody has approved the digest. `DryRun`: changes are only reported. */
   readonly mode: 'Automatic' | 'Approval' | 'DryRun';
+  /** Who has to approve an image; absent if one person is enough. */
+  readonly approvals?: ApprovalRules;
   /** The windows in which workloads may be changed; empty for always. */
   readonly windows: readonly UpdateWindow[];
   readonly targets: readonly PolicyTarget[];
@@ -75,6 +79,16 @@ export interface PolicySpec {
   readonly rollout?: RolloutSettings;
   /** The origins of the settings that may have defaults. */
   readonly origins: Origins;
+}
+
+/** Whose approvals an image needs. */
+export interface ApprovalRules {
+  /** How many people have to approve it. */
+  readonly count: number;
+  /** How far apart their approvals may be, in ms. */
+  readonly withinMs: number;
+  /** Whether the approval of who last changed the spec does not count. */
+  readonly notByAuthor: boolean;
 }
 
 /** The timeout of a rollout, and the reaction to a failed one. */

@@ -7,6 +7,7 @@ export const noticeKinds = [
   'RolloutFailed',
   'RolledBack',
   'ApprovalRequired',
+  'ApprovalEnded',
   'Blocked',
   'Behind',
   'Rebased',

@@ -1,5 +1,7 @@
 import { defined } from './defined.ts';
 import { isDigest, isTag } from './image-reference.ts';
+import { readApprovals, type NamedApproval } from './named-approvals.ts';
+import { isSameJson } from './untyped.ts';
 
 const prefix = 'operator.technomad.dev/';
 const maxLength = 253;
@@ -85,21 +87,28 @@ export interface PolicyActions {
   readonly release?: string;
   /** A request for a reconcile. Each new value is a new request. */
   readonly requestedAt?: string;
+  /** The approvals of a policy that asks for several people, the earliest first. */
+  readonly approvals?: readonly NamedApproval[];
 }
 
 /** Reads the annotations of a policy. Empty ones are no requests. */
 export function readActions(annotations: Readonly<Record<string, unknown>>): PolicyActions {
   const entries = Object.entries(actionAnnotations).map(([action, annotation]): [string, unknown] => [action, annotations[annotation]]);
-  return Object.fromEntries(
-    entries.flatMap(([action, value]) =>
-      typeof value === 'string' && value.trim() !== '' ? [[action, value.trim().slice(0, maxLength)]] : [],
+  const approvals = readApprovals(annotations);
+  return {
+    ...Object.fromEntries(
+      entries.flatMap(([action, value]) =>
+        typeof value === 'string' && value.trim() !== '' ? [[action, value.trim().slice(0, maxLength)]] : [],
+      ),
     ),
-  );
+    ...(approvals.length > 0 && { approvals }),
+  };
 }
 
 /** Whether two policies have the same requests. */
 export function sameActions(a: PolicyActions = {}, b: PolicyActions = {}): boolean {
-  return Object.keys(actionAnnotations).every((key) => a[key as keyof PolicyActions] === b[key as keyof PolicyActions]);
+  const isSame = Object.keys(actionAnnotations).every((key) => a[key as keyof PolicyActions] === b[key as keyof PolicyActions]);
+  return isSame && isSameJson(a.approvals ?? [], b.approvals ?? []);
 }
 
 /** The image that an approval names; undefined if it is not `TAG@DIGEST`. */

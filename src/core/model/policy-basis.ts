@@ -35,9 +35,17 @@ const decidingStatus: Deciding<PolicyStatus> = {
   rejected: (images) => images.map((image) => without(image, 'message')),
   reverted: whole,
   pendingApproval: whole,
+  approvals: whole,
 };
 
-const decidingActions: Deciding<PolicyActions> = { approve: whole, reject: whole, rollbackTo: whole, release: whole, requestedAt: false };
+const decidingActions: Deciding<PolicyActions> = {
+  approve: whole,
+  reject: whole,
+  rollbackTo: whole,
+  release: whole,
+  requestedAt: false,
+  approvals: whole,
+};
 
 /** The parts of a policy besides its spec that a plan depends on. */
 function decidingParts({ actions = {}, status }: Pick<ImagePolicy, 'actions' | 'status'>): Readonly<Record<string, unknown>> {

@@ -3,6 +3,7 @@
  * must keep the limits, because the API server rejects the whole status for one value that is too long.
  */
 import { z } from 'zod';
+import { approvalRound } from './approval-round.ts';
 import { sides } from './failure-side.ts';
 import { documentation } from './reasons.ts';
 
@@ -244,6 +245,7 @@ export const statusSchema = z
       .object({ tag: tag('The tag that waits for approval.'), digest: digest('The digest that waits for approval.') })
       .exactOptional()
       .describe('The image that waits for approval.'),
+    approvals: approvalRound.exactOptional(),
   })
   .describe('What the service found and did.');
 
@@ -286,10 +288,7 @@ export function isTriggerSource(value: unknown): value is TriggerSource {
 /** The maximum difference between the clocks of receivers and workers. */
 const maxClockDifferenceMs = 1_000;
 
-/**
- * Whether the trigger in the status caused a change. The change is to the image of the newest one, and between the receipt of the trigger and its report. For
- * other changes, the trigger is no longer known.
- */
+/** Whether the trigger in the status caused a change: to the image of the newest one, between its receipt and its report. Other triggers are not known any more. */
 export function isTriggered({ trigger, history = [] }: PolicyStatus, { at, tag, digest, trigger: source }: HistoryEntry): boolean {
   const [newest] = history;
   if (trigger === undefined || trigger.source !== source || newest?.tag !== tag || newest.digest !== digest) return false;

@@ -59,6 +59,8 @@ export const reasons = {
   // Reasons why an update is blocked or delayed.
   DryRun: 'the policy only reports what it would do',
   ApprovalRequired: 'the update waits until somebody approves its digest',
+  ApprovalSuperseded: 'another image is selected instead of the one that waited for approval',
+  ApprovalsEnded: 'approvals do not count any more, and others are needed',
   Window: 'the update waits for the next window of the policy',
   Held: 'a manual change replaced our image, and stays until there is a newer one',
   UnlikelyVersion: 'the first change would go to a version that is far from what runs, or to an older image, and the policy names no range',
@@ -77,6 +79,7 @@ export const reasons = {
   // Problems that the user must fix.
   ChangeReverted: 'a GitOps tool reverts the image each time',
   InvalidPolicy: 'the spec cannot be understood',
+  ApproversUnverified: 'the policy asks for several approvals, and nothing makes sure who approves',
   InvalidTagPolicy: 'the pattern or the range of the tag policy cannot be parsed, or the patterns are too large',
   NotYetSupported: 'the spec uses a feature that this version does not have yet',
   UnsupportedTargetKind: 'the target kind cannot be updated',

@@ -17,6 +17,7 @@ export const severityOf: Readonly<Record<NoticeKind, Severity>> = {
   CertificateExpiring: 'attention',
   WebhookMissing: 'attention',
   RolledOut: 'success',
+  ApprovalEnded: 'info',
   RebuildRequested: 'info',
   Rebased: 'info',
   Updated: 'info',

@@ -3,7 +3,8 @@ import type { Candidate } from '../model/image-reference.ts';
 import type { Outcome } from '../plan/outcome.ts';
 import { maxListed, type PolicyStatus, type RejectedImage, type Reversion, maxLengths } from '../model/policy-status.ts';
 import { addRejection, findRejection, openRejection } from '../plan/rejections.ts';
-import type { ImagePolicy } from '../model/image-policy.ts';
+import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
+import { countApprovals, roundOf } from '../plan/approvals.ts';
 import { releaseTime } from '../model/policy-actions.ts';
 import { cut, toTime } from '../model/text.ts';
 import { isSameWorkload } from '../model/workload.ts';
@@ -34,6 +35,38 @@ export function withPendingApproval(status: PolicyStatus, { selection, blocked =
   const { tag, digest } = selection.candidate;
   const isPending = blocked.some(({ reason }) => reason === 'ApprovalRequired');
   return isPending && digest !== undefined ? { ...others, pendingApproval: { tag, digest } } : others;
+}
+
+/** The approvals of the selected image, for a policy that asks for several people. They end with the image, and with a change of the policy. */
+export function withApprovals(
+  status: PolicyStatus,
+  policy: Pick<ImagePolicy, 'spec' | 'generation' | 'actions' | 'editedBy'>,
+  { selection, blocked = [] }: Outcome,
+  now: Date,
+): PolicyStatus {
+  if (selection === undefined) return status;
+  const { approvals: _, ...others } = status;
+  const { spec, generation } = policy;
+  const { tag, digest } = selection.candidate;
+  if (!isUsable(spec) || digest === undefined) return others;
+  const round = roundOf({ status, generation }, { tag, digest });
+  const isPending = blocked.some(({ reason }) => reason === 'ApprovalRequired');
+  const count = spec.mode === 'Approval' ? countApprovals({ ...policy, spec, status }, { tag, digest }, now) : undefined;
+  if (count === undefined || (round === undefined && !isPending)) return others;
+  const { required, counted, uncounted, until } = count;
+  return {
+    ...others,
+    approvals: {
+      tag,
+      digest,
+      since: round?.since ?? now.toISOString(),
+      generation,
+      required,
+      ...(counted.length > 0 && { given: [...counted] }),
+      ...(uncounted.length > 0 && { uncounted: [...uncounted] }),
+      ...defined({ until }),
+    },
+  };
 }
 
 /** Records that somebody rejected the selected image, as soon as that keeps it from a target. */

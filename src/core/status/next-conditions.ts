@@ -1,7 +1,8 @@
+import { countApprovals } from '../plan/approvals.ts';
 import { consentAnnotation } from '../plan/consent.ts';
 import { describeGone } from '../plan/running-images.ts';
 import { decisiveCondition } from '../model/decisive-condition.ts';
-import type { ImagePolicy } from '../model/image-policy.ts';
+import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
 import type { Outcome, Postponement } from '../plan/outcome.ts';
 import {
   blockedConditions,
@@ -19,7 +20,7 @@ import { cut, toSeconds } from '../model/text.ts';
 import { describeWaiting } from '../plan/pending-candidate.ts';
 import { formatWorkload } from '../model/workload.ts';
 
-type PolicyPart = Pick<ImagePolicy, 'generation' | 'namespace' | 'spec' | 'status' | 'actions'>;
+type PolicyPart = Pick<ImagePolicy, 'generation' | 'namespace' | 'spec' | 'status' | 'actions' | 'editedBy'>;
 
 const rolloutFailed: Reason = 'RolloutFailed';
 const ownTypes: readonly string[] = conditionTypes;
@@ -53,7 +54,7 @@ export function nextConditions(policy: PolicyPart, found: Outcome | Postponement
     (isBlocked({ type, reason }) &&
       blockedIn(result) === undefined &&
       !states.some((state) => state.type === type) &&
-      !isAnswered(type, policy)) ||
+      !isAnswered(type, policy, now)) ||
     (type === 'TagGone' && goneBy(result) === undefined && observedGeneration === policy.generation);
   return withDecisiveReady([...own, ...old.filter((condition) => !ownTypes.includes(condition.type) || isNotEvaluated(condition))]);
 }
@@ -93,8 +94,12 @@ function withoutKnownFailures(result: Outcome | Postponement, { history = [], re
 }
 
 /** Whether an approval was given. Then the change waits for something else. */
-function isAnswered(type: string, { status: { pendingApproval }, actions }: PolicyPart): boolean {
-  return type === 'ApprovalRequired' && pendingApproval !== undefined && isApproved(actions, pendingApproval);
+function isAnswered(type: string, policy: PolicyPart, now: Date): boolean {
+  const { pendingApproval } = policy.status;
+  if (type !== 'ApprovalRequired' || pendingApproval === undefined) return false;
+  const { spec } = policy;
+  const count = isUsable(spec) ? countApprovals({ ...policy, spec }, pendingApproval, now) : undefined;
+  return count?.isEnough ?? isApproved(policy.actions, pendingApproval);
 }
 
 /** Keeps the reason of Ready after a reconcile of another image than the selected one, which does not show what blocks the selected one. */

@@ -3,7 +3,7 @@ import { defined } from '../model/defined.ts';
 import { countRollouts, rolloutStatesOf } from '../rollout/count-rollouts.ts';
 import { resultCondition } from '../model/decisive-condition.ts';
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
-import { answered, nextReverted, withPendingApproval, withRejection, type Asked } from './next-actions.ts';
+import { answered, nextReverted, withApprovals, withPendingApproval, withRejection, type Asked } from './next-actions.ts';
 import { nextConditions } from './next-conditions.ts';
 import { isOutdated } from './is-outdated.ts';
 import { nextHistory } from './next-history.ts';
@@ -57,7 +57,7 @@ export function nextStatus(
   const { waiting, ...rest } = policy.status;
   const isBeside = leavesConditions(policy.status, result, cause);
   const resolved = result.kind === 'postponed' ? result : resolvePending(result, waiting);
-  const old = resolved.kind === 'postponed' ? rest : withRejection(withPendingApproval(rest, resolved), policy, resolved, now);
+  const old = resolved.kind === 'postponed' ? rest : withDecisions(rest, policy, resolved, now);
   const told = {
     ...old,
     ...(resolved.kind === 'postponed' ? postponed(resolved, waiting) : { ...reconciled(old, resolved, cause, now), ...answered(cause) }),
@@ -76,6 +76,12 @@ export function nextStatus(
     ...(isBeside ? keptWait(waiting, result) : { conditions: nextConditions(policy, resolved, now, states) }),
   };
   return isWorthWriting(policy.status, next, now) ? next : undefined;
+}
+
+/** The status with what people have decided about the selected image, or have to. */
+function withDecisions(status: PolicyStatus, policy: ImagePolicy, outcome: Outcome, now: Date): PolicyStatus {
+  const pending = withPendingApproval(status, outcome);
+  return withRejection(withApprovals(pending, policy, outcome, now), policy, outcome, now);
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Notices about the difference between two statuses of an ImagePolicy. Pure. */
 import { defined } from '../model/defined.ts';
+import { endedApproval } from './ended-approvals.ts';
 import { newConditions, trueCondition } from '../model/new-conditions.ts';
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
 import type { IdentifiedNotice, Notice, NoticeKind, Share } from '../model/notice.ts';
@@ -50,6 +51,7 @@ export function policyNotices(
     ...about('RolledBack', isRollback),
     ...(isRolledOut(before, after) ? about('RolledOut', ({ entry }) => isLastOut(entry, after)) : []),
     ...approvals(before, after).map((found) => ({ kind: 'ApprovalRequired' as const, subject, at, ...found, ...own })),
+    ...endings(before, after).map((found) => ({ subject, at, ...found, ...own })),
     ...blocks(before, after).map((found) => ({ kind: 'Blocked' as const, subject, at, ...found, ...own })),
   ];
   return found.map((notice) => ({ notice, identity: identityOf(notice, before) }));
@@ -61,7 +63,7 @@ export function policyNotices(
  */
 function identityOf({ kind, subject, tag, digest, reason, workloads }: Notice, { history: [last] = [] }: PolicyStatus): string[] {
   const image = digest ?? tag ?? '';
-  const isCondition = kind === 'ApprovalRequired' || kind === 'Blocked';
+  const isCondition = kind === 'ApprovalRequired' || kind === 'ApprovalEnded' || kind === 'Blocked';
   return [subject.uid, kind, image, ...(isCondition ? [reason ?? ''] : [last?.at ?? '', last?.to ?? '', ...(workloads ?? [])])];
 }
 
@@ -164,14 +166,27 @@ function approvals(before: PolicyStatus, { pendingApproval, conditions }: Policy
   return [{ ...pendingApproval, reason: 'ApprovalRequired', ...defined({ message }) }];
 }
 
+/** What ends without an approval. An image that still waits needs somebody again. */
+function endings(before: PolicyStatus, after: PolicyStatus): (Partial<Details> & Pick<Notice, 'kind'>)[] {
+  const ended = endedApproval(before, after);
+  return ended === undefined ? [] : [{ kind: ended.reason === 'ApprovalsEnded' ? 'ApprovalRequired' : 'ApprovalEnded', ...ended }];
+}
+
 /** The Stalled and Held conditions for notices. A failed rollout has its own notice. */
 function blocks(before: PolicyStatus, after: PolicyStatus): Partial<Details>[] {
   const isOwnNotice = ({ reason }: Condition) =>
-    reason === 'RolloutFailed' || (reason === 'RejectedDigest' && after.history?.[0]?.trigger === 'Rollback');
+    reason === 'RolloutFailed' ||
+    isOfRejection(after, reason) ||
+    (reason === 'RejectedDigest' && after.history?.[0]?.trigger === 'Rollback');
   const [first] = newConditions(before.conditions, after.conditions, ['Stalled', 'Held']).filter((one) => !isOwnNotice(one));
   if (first === undefined) return [];
   const { tag, digest } = after.latest ?? {};
   return [{ reason: first.reason, message: first.message, ...defined({ tag, digest }) }];
+}
+
+/** Whether a hold is the rejection of the selected image by a user, which has its own notice. */
+function isOfRejection({ rejected = [], latest }: PolicyStatus, reason: string): boolean {
+  return reason === 'RejectedDigest' && rejected.some((one) => one.reason === 'RejectedByUser' && one.digest === latest?.digest);
 }
 
 function unique(texts: readonly string[]): string[] {

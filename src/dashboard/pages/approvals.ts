@@ -5,6 +5,7 @@ import { choiceOf } from '../choices.ts';
 import { baseActionPath } from '../base-action-list.ts';
 import { html, type Html } from '../html.ts';
 import { hasSection, type Page } from '../page.ts';
+import { approvalsOf } from '../parts/approvals-of.ts';
 import { ago, baseLink, policyLink, tagOf, time } from '../parts/inline.ts';
 import { partOf, problem } from '../parts/problem.ts';
 import { table } from '../parts/tables.ts';
@@ -97,6 +98,7 @@ function showGroup(
             <span><code>${policy.running ?? '–'}</code> → <code>${pending?.tag}</code></span>
             ${policy.targets !== undefined && html`<span class="note">${texts.workloads}: ${policy.targets.total}</span>`}
             <span class="note">${ago(policy.since)}</span>
+            ${approvalsOf(policy, texts)}
           </li>`;
         })}
       </ul>

@@ -15,6 +15,7 @@ const toneOf: Readonly<Record<NoticeKind, string>> = {
   RolloutFailed: 'bad',
   RolledBack: 'bad',
   ApprovalRequired: 'ask',
+  ApprovalEnded: 'off',
   Blocked: 'wait',
   Behind: 'wait',
   Rebased: 'good',

@@ -24,6 +24,7 @@ export const activityEn = {
     RolloutFailed: 'Rollout failed',
     RolledBack: 'Rolled back',
     ApprovalRequired: 'Approval required',
+    ApprovalEnded: 'Not approved',
     Blocked: 'Blocked',
     Behind: 'Behind its base',
     Rebased: 'Rebased',

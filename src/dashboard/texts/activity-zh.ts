@@ -25,6 +25,7 @@ export const activityZh: Texts['happened'] = {
     RolloutFailed: '发布失败',
     RolledBack: '已回滚',
     ApprovalRequired: '需要批准',
+    ApprovalEnded: '未获批准',
     Blocked: '被阻止',
     Behind: '落后于其基础镜像',
     Rebased: '已变基',

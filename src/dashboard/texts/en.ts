@@ -230,6 +230,15 @@ export const en = {
   chooseAll: (count: number) => `Choose all ${count}`,
   chooseEverything: 'Choose everything that waits',
   approveChosen: 'Approve the chosen images',
+  approvedByMany: (given: number, required: number) => `${given} of ${required} approvals`,
+  approvableUntil: 'the others until',
+  uncounted: {
+    Expired: 'too long ago',
+    Earlier: 'before this image waited, or the policy was changed',
+    Future: 'in the future',
+    Author: 'has changed the policy last',
+    AuthorUnknown: 'the policy does not say who changed it last',
+  },
   rejectChosen: 'Reject the chosen images',
   confirmRejections: (count: number) =>
     `${count === 1 ? 'Reject this image?' : `Reject these ${count} images?`} Rejected images are not applied until a release; newer ones are.`,

@@ -237,6 +237,15 @@ export const zh: Texts = {
   chooseAll: (count) => `选择全部 ${count} 个`,
   chooseEverything: '选择所有等待中的',
   approveChosen: '批准所选镜像',
+  approvedByMany: (given, required) => `${required} 个批准中的 ${given} 个`,
+  approvableUntil: '其余批准的期限',
+  uncounted: {
+    Expired: '时间过久',
+    Earlier: '早于此镜像开始等待，或早于策略的修改',
+    Future: '时间在将来',
+    Author: '最后修改了策略',
+    AuthorUnknown: '策略没有写明最后由谁修改',
+  },
   rejectChosen: '拒绝所选镜像',
   confirmRejections: (count) =>
     `${count === 1 ? '拒绝此镜像？' : `拒绝这 ${count} 个镜像？`}被拒绝的镜像在放行之前不会应用；更新的镜像会应用。`,

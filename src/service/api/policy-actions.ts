@@ -26,8 +26,8 @@ export interface Action<P, B extends z.ZodObject> {
   readonly summary: string;
   readonly about: string;
   readonly body: B;
-  /** Returns the change to write, or why nothing can be written. */
-  readonly change: (policy: P, body: z.output<B>, now: Date) => Change | { readonly conflict: string };
+  /** Returns the change to write for a user, or why nothing can be written. */
+  readonly change: (policy: P, body: z.output<B>, now: Date, user: string) => Change | { readonly conflict: string };
 }
 
 export const tag = z.string().refine(isTag, 'is a tag');
@@ -55,7 +55,7 @@ export function defineAction<P, B extends z.ZodObject>(
       const { reason } = why.parse(wanted);
       requireActions(ports, access);
       const policy = await see(ports, access, params);
-      const made = change(policy, wanted as z.output<B>, ports.now());
+      const made = change(policy, wanted as z.output<B>, ports.now(), access.user);
       if ('conflict' in made) throw new ActionRefused(409, made.conflict);
       return requestAction({ ...params, ...(of && { of }) }, { name, change: made, reason }, { ports, access });
     },
@@ -97,6 +97,7 @@ export function whyNotPending(
 export function commonActions<P>(
   kind: ActedKind<P>,
   described: Readonly<Record<'release' | 'check' | 'suspend' | 'resume', Described>>,
+  asksForAuthor: (policy: P) => boolean = () => false,
 ): Route[] {
   const nothing = z.object({});
   return [
@@ -116,13 +117,13 @@ export function commonActions<P>(
       name: 'suspend',
       ...described.suspend,
       body: nothing,
-      change: () => ({ spec: { suspend: true }, value: 'true' }),
+      change: (policy) => ({ spec: { suspend: true }, value: 'true', namesAuthor: asksForAuthor(policy) }),
     }),
     defineAction(kind, {
       name: 'resume',
       ...described.resume,
       body: nothing,
-      change: () => ({ spec: { suspend: false }, value: 'false' }),
+      change: (policy) => ({ spec: { suspend: false }, value: 'false', namesAuthor: asksForAuthor(policy) }),
     }),
   ];
 }

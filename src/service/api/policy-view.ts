@@ -3,8 +3,10 @@ import { z } from 'zod';
 import { decisiveCondition } from '../../core/model/decisive-condition.ts';
 import { defined } from '../../core/model/defined.ts';
 import { isUsable, scopeOf, type ImagePolicy } from '../../core/model/image-policy.ts';
+import type { PolicyActions } from '../../core/model/policy-actions.ts';
 import { policyStates, stateOf } from '../../core/model/policy-state.ts';
 import { formatRepository } from '../../core/model/image-reference.ts';
+import type { ApprovalRound } from '../../core/model/approval-round.ts';
 import { conditionSchema, statusSchema, type TargetCounts } from '../../core/model/policy-status.ts';
 import { namespaceName, objectName, time } from './route.ts';
 
@@ -34,6 +36,17 @@ export const policySummary = z
     running: z.string().exactOptional().describe('What the targets run, as `kubectl get` shows it.'),
     latest: selectedImage.exactOptional().describe('What the policy selects.'),
     pendingApproval: selectedImage.exactOptional(),
+    approvals: z
+      .object({
+        required: z.int().describe('How many people have to approve it.'),
+        given: z.array(z.object({ user: z.string(), at: time, reason: z.string().exactOptional() })).describe('The approvals that count.'),
+        uncounted: z
+          .array(z.object({ user: z.string(), at: time, why: z.string() }))
+          .describe('Those that do not; `why` as in `status.approvals.uncounted`.'),
+        until: time.exactOptional().describe('When the first approval ends if the others do not come.'),
+      })
+      .exactOptional()
+      .describe('The approvals of `pendingApproval`; only if the policy asks for several people.'),
     waiting: waiting.exactOptional(),
     targets: z.object({ total: z.int(), upToDate: z.int(), problems: z.int() }).exactOptional(),
     rollouts: z.object({ progressing: z.int(), done: z.int(), failed: z.int(), rolledBack: z.int() }).exactOptional(),
@@ -73,7 +86,7 @@ export const policyDetail = policySummary
 /** The view of a policy in a list. */
 export function summarize(policy: ImagePolicy): PolicySummary {
   const { namespace, name, uid, spec, status } = policy;
-  const { running, latest, pendingApproval, waiting: wait, targetCounts, rollouts, history: [newest] = [] } = status;
+  const { running, latest, pendingApproval, approvals, waiting: wait, targetCounts, rollouts, history: [newest] = [] } = status;
   const condition = decisiveCondition(status.conditions ?? []);
   const scope = scopeOf(spec);
   return {
@@ -87,12 +100,22 @@ export function summarize(policy: ImagePolicy): PolicySummary {
     ...defined({ running }),
     ...(latest && { latest: toImage(latest) }),
     ...(pendingApproval && { pendingApproval: toImage(pendingApproval) }),
+    ...(pendingApproval && approvals && { approvals: toApprovals(approvals) }),
     ...(wait && {
       waiting: { ...(wait.tag !== undefined && toImage({ ...wait, tag: wait.tag })), until: wait.until, reason: wait.reason },
     }),
     ...(targetCounts && { targets: countedOf(targetCounts) }),
     ...(rollouts && { rollouts: countsOf(rollouts) }),
     ...(newest && { lastChangeAt: newest.at }),
+  };
+}
+
+function toApprovals({ required, given = [], uncounted = [], until }: ApprovalRound): NonNullable<PolicySummary['approvals']> {
+  return {
+    required,
+    given: given.map(({ user, at, reason }) => ({ user, at, ...defined({ reason }) })),
+    uncounted: uncounted.map(({ user, at, why }) => ({ user, at, why })),
+    ...defined({ until }),
   };
 }
 
@@ -110,9 +133,14 @@ export function detail(policy: ImagePolicy): z.input<typeof policyDetail> {
     generation,
     conditions: [...conditions],
     status: copy,
-    actions: { ...actions },
+    actions: withoutApprovals(actions),
     ...(requested && { requested: { ...requested } }),
   };
+}
+
+/** The approvals of several people are shown where they are counted. */
+function withoutApprovals({ approvals: _, ...actions }: PolicyActions): z.input<typeof policyDetail>['actions'] {
+  return actions;
 }
 
 function toImage({ tag, digest }: { readonly tag: string; readonly digest?: string }): z.output<typeof selectedImage> {

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { ActionActivity } from '../../core/model/activity.ts';
 import { defined } from '../../core/model/defined.ts';
+import { approvalAnnotation, formatApproval, lastEditedByAnnotation, type NamedApproval } from '../../core/model/named-approvals.ts';
 import { type ActionName, maxReason, requestAnnotations } from '../../core/model/policy-actions.ts';
 import { type Access, AccessError } from './access.ts';
 import type { ApiPorts, PatchedObject } from './ports.ts';
@@ -24,7 +25,10 @@ export const why = z.object({
 /** The change of an action: its annotation with a value, or a part of the spec or the metadata. */
 export type Change = { readonly value: string } & (
   | { readonly annotation: true }
-  | { readonly spec: object }
+  /** One of the approvals of several people. */
+  | { readonly approval: Omit<NamedApproval, 'user' | 'reason'> }
+  /** `namesAuthor`: the policy asks who changes its spec. */
+  | { readonly spec: object; readonly namesAuthor?: boolean }
   | { readonly metadata: object }
 );
 
@@ -54,7 +58,7 @@ export async function requestAction(
   const { namespace, name: policy, of } = object;
   ports.logger.info({ policy: `${namespace}/${policy}`, action: name, user: access.user }, 'action requested');
   // Annotations say themselves what was requested, by whom and why.
-  if (!('annotation' in change)) {
+  if (!('annotation' in change) && !('approval' in change)) {
     const subject = { kind: of === undefined ? ('ImagePolicy' as const) : ('BaseImagePolicy' as const), namespace, name: policy };
     noteAction(ports, { action: name, subject, user: access.user, ...defined({ why: reason || undefined }) });
   }
@@ -67,7 +71,12 @@ export function noteAction(ports: Pick<ApiPorts, 'now' | 'unique' | 'noteActivit
 }
 
 function toPatch(name: AnyAction, change: Change, by: { readonly user: string; readonly reason: string | undefined }): object {
-  if ('spec' in change) return { spec: change.spec };
+  if ('spec' in change)
+    return { ...(change.namesAuthor === true && { metadata: { annotations: { [lastEditedByAnnotation]: by.user } } }), spec: change.spec };
+  if ('approval' in change) {
+    const approval = { ...change.approval, user: by.user, ...defined({ reason: by.reason }) };
+    return { metadata: { annotations: { [approvalAnnotation(by.user)]: formatApproval(approval) } } };
+  }
   if ('metadata' in change) return { metadata: change.metadata };
   // What writes an annotation is one of the actions whose names it may have.
   return { metadata: { annotations: requestAnnotations(name as ActionName, change.value, by) } };

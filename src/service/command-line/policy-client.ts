@@ -11,6 +11,7 @@ import {
   policyResource,
   shortName,
 } from '../resources/group.ts';
+import { approvalAnnotation, formatApproval, lastEditedByAnnotation, type NamedApproval } from '../../core/model/named-approvals.ts';
 import { type ActionName, requestAnnotations } from '../../core/model/policy-actions.ts';
 import { didYouMean } from '../../core/model/did-you-mean.ts';
 import { kubeconfigOf, podOf, processSource } from '../config/environment.ts';
@@ -124,6 +125,10 @@ export interface PolicyClient {
   read(): Promise<unknown>;
   /** Applies a merge patch to the object; throws if it does not exist. */
   patch(body: Readonly<Record<string, unknown>>): Promise<unknown>;
+  /** Approves an image as one of several people; throws if the API server does not say who the caller is. Returns the caller's name. */
+  approve(approval: Omit<NamedApproval, 'user'>): Promise<string>;
+  /** Changes the spec, and names the caller as its author. */
+  editAsAuthor(spec: object): Promise<unknown>;
   /** Requests an action by its annotation, with the caller's name and the reason; throws if the object does not exist. */
   request(action: ActionName, value: string, reason?: string): Promise<unknown>;
 }
@@ -176,6 +181,14 @@ export async function openPolicy(client: KubeClient, named: PolicyName): Promise
       return (await readObject<unknown>(client, path)) ?? Promise.reject(await missing(client, { namespace, name, isBase }));
     },
     patch,
+    async approve(approval) {
+      const user = await knownName(client);
+      await patch({ metadata: { annotations: { [approvalAnnotation(user)]: formatApproval({ ...approval, user }) } } });
+      return user;
+    },
+    async editAsAuthor(spec) {
+      return patch({ metadata: { annotations: { [lastEditedByAnnotation]: await knownName(client) } }, spec });
+    },
     async request(action, value, reason) {
       const user = await ownName(client);
       return patch({ metadata: { annotations: requestAnnotations(action, value, { user, reason }) } });
@@ -196,6 +209,12 @@ async function ownName(client: KubeClient): Promise<string | undefined> {
     if (isKubeError(error, 403) || isKubeError(error, 404)) return undefined;
     throw error;
   }
+}
+
+async function knownName(client: KubeClient): Promise<string> {
+  const user = await ownName(client);
+  if (user === undefined) throw new Error('the API server does not say who you are (selfsubjectreviews), and the policy asks for names');
+  return user;
 }
 
 /** Lists all policies, of one namespace or of all, page by page: ImagePolicies unless another resource is given. */

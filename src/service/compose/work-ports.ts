@@ -47,7 +47,8 @@ import { createStatusWriter } from '../cluster/write-policy-status.ts';
 
 /** The context that reading a policy depends on. */
 export function readContextOf({ settings, aliases, olderVersions }: Foundation): ReadContext {
-  return { aliases, customTargets: settings.config.customTargets, olderVersions };
+  const { customTargets, admissionPolicy } = settings.config;
+  return { aliases, customTargets, olderVersions, verifiesApprovers: admissionPolicy };
 }
 
 /** The adapters that the ports use. */

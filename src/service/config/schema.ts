@@ -221,6 +221,12 @@ export const configSchema = z
         'Whether policies may have targets in other namespaces. deny: no. consent: only with the consent of the owners of the target (an annotation). allow: yes. legacy (temporarily, after an upgrade from the v1alpha1 operator): like consent, but a policy that uses only what v1alpha1 can express keeps its one Deployment while the owners have neither consented nor refused.',
       ),
     consents,
+    admissionPolicy: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Whether the admission policy of the chart is installed, which lets nobody approve in the name of somebody else. The chart sets it together with the policy. Without it, policies with update.approvals are Stalled.',
+      ),
     customTargets,
     guards: z
       .strictObject({

@@ -82,6 +82,10 @@ const policyJob = z.object({
       rollbackTo: word.exactOptional(),
       release: word.exactOptional(),
       requestedAt: word.exactOptional(),
+      approvals: z
+        .array(z.object({ tag, digest, at: time, user: word, reason: z.string().max(300).exactOptional() }))
+        .max(32)
+        .exactOptional(),
     })
     .exactOptional(),
   task: z.literal('rollout').exactOptional(),

@@ -1,5 +1,7 @@
 import { type ImagePolicy, policyKey } from '../../core/model/image-policy.ts';
+import type { PolicyStatus } from '../../core/model/policy-status.ts';
 import type { Reason } from '../../core/model/reasons.ts';
+import { endedApproval } from '../../core/status/ended-approvals.ts';
 import type { Outcome } from '../../core/plan/outcome.ts';
 import { describeBlocked } from '../../core/status/condition-states.ts';
 import type { ObjectEvent, Report } from './ports.ts';
@@ -16,6 +18,14 @@ export function reportBlocked(policy: ImagePolicy, outcome: Outcome, report: Rep
   if (event === undefined) return;
   report.logger.info({ policy: policyKey(policy), reason: event.reason, why: event.message }, 'update blocked');
   report.recordEvent({ ...event, regarding: toObject(policy), action: 'Guard' });
+}
+
+/** Records an Event if an image ends to wait without an approval, or approvals end before there are enough. */
+export function reportEndedApproval(policy: ImagePolicy, written: PolicyStatus | undefined, report: Report): void {
+  const ended = written && endedApproval(policy.status, written);
+  if (ended === undefined) return;
+  const { reason, message } = ended;
+  report.recordEvent({ regarding: toObject(policy), type: 'Normal', reason, action: 'Approve', message });
 }
 
 function noticeOf({ status }: ImagePolicy, outcome: Outcome): Pick<ObjectEvent, 'type' | 'reason' | 'message'> | undefined {

@@ -12,7 +12,7 @@ import { completingJob } from './enqueue/completing-job.ts';
 import type { Report } from './ports.ts';
 import { recordResult, resultOf, withFound } from './record-result.ts';
 import { count, reportChanges, type ReportPorts, type Subject } from './report-changes.ts';
-import { toObject, reportBlocked } from './report-events.ts';
+import { toObject, reportBlocked, reportEndedApproval } from './report-events.ts';
 import { recordForgotten } from './record-changes.ts';
 import { reportNotWatched } from './rollouts/report-rollouts.ts';
 
@@ -54,6 +54,7 @@ export async function reportOutcome({ policy, cause, signal, verifiedAt }: Subje
   // A concurrent reconcile may have reported the outcome already.
   const before = { ...policy, status: replaced };
   reportUpdate(before, written, outcome, ports.report);
+  reportEndedApproval(before, written, ports.report);
   if (outcome.kind === 'stalled') reportStalled(before, outcome, ports);
   else if (outcome.kind === 'waiting') reportWaiting(before, outcome, ports);
   else reportBlocked(before, outcome, ports.report);

@@ -5,7 +5,15 @@ import { defined } from '../../core/model/defined.ts';
 import { parseDuration } from '../../core/model/text.ts';
 import { PermanentError } from '../../core/model/errors.ts';
 import { checkFields, type FieldContext } from '../../core/model/field-rules.ts';
-import type { PolicySpec, PolicyTarget, RolloutSettings, TargetFields, TargetParts, WaveSettings } from '../../core/model/image-policy.ts';
+import type {
+  ApprovalRules,
+  PolicySpec,
+  PolicyTarget,
+  RolloutSettings,
+  TargetFields,
+  TargetParts,
+  WaveSettings,
+} from '../../core/model/image-policy.ts';
 import { parseImageReference, type RegistryAliases, type Repository } from '../../core/model/image-reference.ts';
 import {
   builtInSettings,
@@ -32,6 +40,8 @@ import { withoutNulls } from './validation/walk-schema.ts';
 export interface ReadContext extends FieldContext {
   /** The versions other than v1 that the policy's author may have written. */
   readonly olderVersions: readonly OlderVersion[];
+  /** Whether an admission policy makes sure that nobody approves in the name of somebody else. Otherwise nobody could count approvals. */
+  readonly verifiesApprovers?: boolean;
 }
 
 type Spec = z.output<typeof specSchema>;
@@ -63,6 +73,7 @@ export function readSpec(raw: unknown, { namespace, writtenIn }: SpecSource, con
     ...(platforms.length > 0 && { platforms }),
     ...defined({ minAgeMs: written.minAge }),
     mode: spec.update?.mode ?? 'Automatic',
+    ...(spec.update?.approvals !== undefined && { approvals: readApprovals(spec.update.approvals, context) }),
     windows: written.windows ?? builtInSettings.windows,
     targets: spec.targets.map((target, index) => readTarget(target, index, { ...context, namespace, repository })),
     ...(spec.pullSecrets !== undefined && { pullSecrets: spec.pullSecrets.map(({ name }) => name) }),
@@ -143,6 +154,19 @@ function readDuration(field: string, text: string | undefined): number | undefin
   const milliseconds = parseDuration(text);
   if (milliseconds !== undefined && milliseconds > 0) return milliseconds;
   throw invalid(`${field}: "${text}" is not a duration such as 30s, 10m or 1h30m`);
+}
+
+/** Reads whose approvals an image needs; throws where names cannot be trusted. */
+function readApprovals(
+  { count, within, notByAuthor }: NonNullable<NonNullable<Spec['update']>['approvals']>,
+  { verifiesApprovers }: ReadContext,
+): ApprovalRules {
+  const withinMs = readDuration('spec.update.approvals.within', within) ?? 0;
+  if (verifiesApprovers === true) return { count, withinMs, notByAuthor };
+  throw new PermanentError(
+    'ApproversUnverified',
+    'update.approvals counts people, and this installation cannot know who approves: install the admission policy of the chart (admissionPolicy.enabled, permissions.clusterWide), or remove update.approvals',
+  );
 }
 
 export function readVerification({ cosign: { keys = [], keyless = [] } }: NonNullable<Spec['verify']>): Verification {

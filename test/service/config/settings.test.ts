@@ -80,6 +80,7 @@ test('an empty configuration has the defaults', () => {
     policyDefaults: { namespaces: [] },
     crossNamespace: 'consent',
     consents: [],
+    admissionPolicy: false,
     customTargets: [],
     guards: { repeatsPerHour: 5 },
     metrics: { policies: 0 },

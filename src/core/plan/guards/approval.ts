@@ -1,12 +1,16 @@
 import { actionAnnotations, parseApproval } from '../../model/policy-actions.ts';
-import type { Guard } from './guard.ts';
+import { approvalPrefix } from '../../model/named-approvals.ts';
+import { countApprovals, describeCount } from '../approvals.ts';
+import type { Guard, GuardContext, GuardDecision } from './guard.ts';
 
 /** Blocks changes without an approval of exactly this tag and digest. */
 export const approval: Guard = {
   id: 'approval',
   bindsRollback: false,
-  check(_, { policy, spec, candidate }) {
+  check(_, context) {
+    const { policy, spec, candidate } = context;
     if (spec.mode !== 'Approval') return undefined;
+    if (spec.approvals !== undefined) return byMany(context);
     const { tag, digest } = candidate;
     const written = policy.actions?.approve;
     const approved = parseApproval(written);
@@ -18,3 +22,12 @@ export const approval: Guard = {
     return { kind: 'blocked', reason: 'ApprovalRequired', message: `${tag} waits for approval; "${written}" ${why}: ${hint}` };
   },
 };
+
+/** The decision of a policy that asks for several people. The annotation `approve`, which names nobody, has no effect on it. */
+function byMany({ policy, spec, candidate, now }: GuardContext): GuardDecision | undefined {
+  const { tag } = candidate;
+  const count = countApprovals({ ...policy, spec }, candidate, now);
+  if (count === undefined || (count.isEnough && candidate.digest !== undefined)) return undefined;
+  const hint = `approve it with image-watcher approve ${policy.namespace}/${policy.name}, on the dashboard, or with an annotation ${approvalPrefix}…`;
+  return { kind: 'blocked', reason: 'ApprovalRequired', message: `${tag} waits for approval: ${describeCount(count)}: ${hint}` };
+}

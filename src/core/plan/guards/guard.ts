@@ -9,11 +9,11 @@ import type { WaitReason } from '../wait-reasons.ts';
 /** The data on which guards base their decisions. */
 export interface GuardContext {
   readonly policy: Pick<ImagePolicy, 'namespace' | 'name' | 'legacyTarget'> &
-    Partial<Pick<ImagePolicy, 'uid' | 'generation' | 'status' | 'actions' | 'requested'>>;
+    Partial<Pick<ImagePolicy, 'uid' | 'generation' | 'status' | 'actions' | 'requested' | 'editedBy'>>;
   readonly crossNamespace: CrossNamespace;
   /** The consents by workload, as they were just read. Undefined if they were not read, and nothing is about to be patched. */
   readonly consents?: ReadonlyMap<string, Consent>;
-  readonly spec: Pick<PolicySpec, 'mode' | 'windows' | 'strategy' | 'rollout'>;
+  readonly spec: Pick<PolicySpec, 'mode' | 'approvals' | 'windows' | 'strategy' | 'rollout'>;
   readonly candidate: Candidate;
   /** When the candidate and the images that it replaces were created. Images that could not be read are absent; undefined if the registry was not asked. */
   readonly ages?: CreationTimes;

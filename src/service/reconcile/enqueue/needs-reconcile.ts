@@ -11,7 +11,7 @@ import { resolveTargets } from '../../../core/model/resolve-target.ts';
 import type { Workload } from '../../../core/model/workload.ts';
 import { minuteOf, shorten } from './job-cause.ts';
 import { notSelected, permissionJob, versionsOfTargets } from './permission-job.ts';
-import { actionJob } from './requested-actions.ts';
+import { actionJob, endedApprovalJob } from './requested-actions.ts';
 import type { PolicyJob } from '../../queue/jobs.ts';
 import { tagOfImage } from '../../../core/model/running-image.ts';
 import { changedTargets, type Compared } from '../../../core/plan/seen-targets.ts';
@@ -80,7 +80,7 @@ export function neededReconciles(policy: ImagePolicy, view: NeedsView & Seen, no
   if (status.observedGeneration !== generation) return [{ ...job, source: 'PolicyChange', cause: `generation:${generation}` }];
   const permission = holdJob(policy, now) ?? permissionJob(policy, view, now);
   if (permission !== undefined) return [{ ...job, ...permission }];
-  const action = actionJob(policy);
+  const action = actionJob(policy) ?? endedApprovalJob(policy, now);
   const recovery = recoveryJob(policy, job, view, secretVersions);
   const changed = changedTargetsJob(policy, view, { now, withNew: false });
   const wait = changedWaitJob(policy, now);

@@ -1,6 +1,8 @@
 import { isUsable, type ImagePolicy } from '../../../core/model/image-policy.ts';
 import { openRollback } from '../../../core/plan/rollback.ts';
-import { parseApproval, parseRejection, releaseTime } from '../../../core/model/policy-actions.ts';
+import { approvalsOf } from '../../../core/plan/approvals.ts';
+import { hashId } from '../../../core/model/push-event.ts';
+import { type PolicyActions, parseApproval, parseRejection, releaseTime } from '../../../core/model/policy-actions.ts';
 import { holdOf, isHoldingWait } from '../../../core/model/release-holds.ts';
 import { requestCause, type PolicyJob } from '../../queue/jobs.ts';
 
@@ -10,8 +12,7 @@ type ActionJob = Pick<PolicyJob, 'source' | 'cause' | 'hint' | 'actions'>;
  * The job for a user's request in an annotation that is not answered, or undefined. Annotations do not increase the generation, so the job carries them: a
  * worker must not reconcile a policy that does not show them yet.
  */
-export function actionJob({ actions, spec, status }: ImagePolicy): ActionJob | undefined {
-  if (actions === undefined) return undefined;
+export function actionJob({ actions = {}, spec, status }: ImagePolicy): ActionJob | undefined {
   const { approve, reject, release, requestedAt } = actions;
   // A suspended policy does nothing, and the answer to its request says so.
   const isActive = isUsable(spec) && !spec.suspended;
@@ -22,7 +23,12 @@ export function actionJob({ actions, spec, status }: ImagePolicy): ActionJob | u
     return { source: 'Request', cause: requestCause(requestedAt), actions };
   const rejected = isActive && reject !== status.lastHandledRejection ? rejectionJob(reject, status) : undefined;
   if (rejected !== undefined) return { ...rejected, actions };
-  if (approve !== undefined && (isActive ? spec.mode === 'Approval' : isAnsweredUnusable(approve, { spec, status }))) {
+  const many = isActive && spec.approvals !== undefined ? approvalsJob(actions, status) : undefined;
+  if (many !== undefined) return { ...many, actions };
+  if (
+    approve !== undefined &&
+    (isActive ? spec.mode === 'Approval' && spec.approvals === undefined : isAnsweredUnusable(approve, { spec, status }))
+  ) {
     const job = approvalJob(approve, status);
     if (job !== undefined) return { ...job, actions };
   }
@@ -39,6 +45,28 @@ function rejectionJob(reject: string | undefined, { pendingApproval, waiting }: 
   return tag === undefined || digest === undefined || !isWaiting
     ? undefined
     : { source: 'Request', cause: `reject:${reject}`, hint: { tag, digest } };
+}
+
+/** The job for approvals of several people that the status does not show as they are: given, or taken back. */
+function approvalsJob(actions: PolicyActions, { approvals, pendingApproval }: ImagePolicy['status']): ActionJob | undefined {
+  if (approvals === undefined || pendingApproval === undefined) return undefined;
+  const { tag, digest, given = [], uncounted = [] } = approvals;
+  const found = approvalsOf({ actions }, approvals).map(keyOf);
+  const shown = new Set([...given, ...uncounted].map(keyOf));
+  if (found.length === shown.size && found.every((key) => shown.has(key))) return undefined;
+  return { source: 'Approval', cause: `approvals:${digest}:${hashId([...found, 'and not', ...shown])}`, hint: { tag, digest } };
+}
+
+function keyOf({ user, at }: { readonly user: string; readonly at: string }): string {
+  return `${at} ${user}`;
+}
+
+/** The job for a policy whose status shows an approval that has ended since. */
+export function endedApprovalJob({ spec, status }: ImagePolicy, now: Date): ActionJob | undefined {
+  const { tag, digest, until } = status.approvals ?? {};
+  if (tag === undefined || digest === undefined || until === undefined || Date.parse(until) > now.getTime()) return undefined;
+  if (!isUsable(spec) || spec.suspended) return undefined;
+  return { source: 'WaitOver', cause: `approvals-end:${digest}:${until}`, hint: { tag, digest } };
 }
 
 /** Whether a policy that cannot be used still says that the image waits that was approved since. */

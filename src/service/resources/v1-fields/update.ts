@@ -48,10 +48,24 @@ export const windows = z
   .max(32)
   .describe('When workloads may be changed; by default always. An update that is found outside of the windows waits for the next one.');
 
-/** Schema of `spec.update`. */
-export const update = z
+/** Schema of `spec.update.approvals`. */
+const approvals = z
+  .object({
+    count: z.int().min(1).max(10).default(2).describe('How many people have to approve an image. Each counts once.'),
+    within: duration('How far apart their approvals may be.').default('48h'),
+    notByAuthor: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Whether the approval of who last changed the spec does not count. Every change of the spec then has to name its author in the annotation operator.technomad.dev/last-edited-by.',
+      ),
+  })
+  .describe('Asks for the approvals of several people; only with mode: Approval, and with the admission policy of the chart.');
+
+const updateFields = z
   .object({
     mode,
+    approvals: approvals.exactOptional(),
     pin: z
       .enum(['Tag', 'Digest'])
       .exactOptional()
@@ -62,6 +76,14 @@ export const update = z
     windows: windows.exactOptional(),
   })
   .describe('How a selected image reaches the workloads.');
+
+/** Schema of `spec.update`. */
+export const update = withRules(updateFields, [
+  {
+    rule: '!has(self.approvals) || (has(self.mode) && self.mode == "Approval")',
+    message: 'approvals without mode: Approval would have no effect: write mode: Approval, or remove approvals',
+  },
+]);
 
 /** Schema of `spec.rollout.waves`, and of `spec.waves` of a BaseImagePolicy. */
 export const waves = z

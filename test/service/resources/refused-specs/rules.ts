@@ -109,6 +109,7 @@ export const rules: readonly RefusedSpec[] = [
     'spec.rollout',
     'waves need to know which rollouts fail',
   ),
+  byRule('approvals that nothing waits for', specWith({ update: { approvals: {} } }), 'spec.update', 'approvals without mode: Approval'),
   byRule('a window of no time', withWindow({ to: '09:00' }), 'spec.update.windows[0]', 'from and to are the same time'),
   byRule('a minAge of nothing', specWith({ minAge: '0m' }), 'spec.minAge', 'write a duration longer than zero'),
   byRule('a timeout of nothing', specWith({ rollout: { timeout: '0h0s' } }), 'spec.rollout.timeout', 'write a duration longer than zero'),
