@@ -16,13 +16,11 @@ export const chineseApprovals: Readonly<Record<string, string>> = {
   'The generation of the policy for which they count.': '这些批准所针对的策略的 generation。',
   'How many people have to approve it.': '需要多少人批准它。',
   'The approvals that count.': '有效的批准。',
-  'An approval that counts.': '一个有效的批准。',
   'Who approves it, as the API server knows him.': '批准者，按 API server 所知的名称。',
   'When, as he says.': '批准者写明的时间。',
   'When the service saw it.': '服务看到它的时间。',
   'Why, if he says so.': '原因（如果写明）。',
   'The approvals that do not count.': '无效的批准。',
-  'An approval that does not count.': '一个无效的批准。',
   'Expired: it was given too long ago. Earlier: before the image waited, or before the policy was changed. Future: its time is in the future. Author: he last changed the policy. AuthorUnknown: the policy does not say who did.':
     'Expired：时间过久。Earlier：早于镜像开始等待或策略的修改。Future：时间在将来。Author：他最后修改了策略。AuthorUnknown：策略没有写明由谁修改。',
   'When the first approval ends if the others do not come.': '如果其余批准没有到来，第一个批准何时失效。',

@@ -50,6 +50,34 @@ test('policies for which the same image waits are one group, the largest first',
   assert.match(text, /Workloads: 3/);
 });
 
+test('an image that several people approve shows who has, whose approval does not count, and until when the others can', async (t) => {
+  const two = {
+    tag: '1.1.0',
+    digest: digestOf('b'),
+    since: '2026-03-01T11:00:00Z',
+    generation: 1,
+    required: 2,
+    given: [{ user: 'ada <b>', at: '2026-03-01T11:30:00Z', seenAt: '2026-03-01T11:30:00Z', reason: 'tested' }],
+    uncounted: [{ user: 'bob', at: '2026-03-01T10:00:00Z', why: 'Earlier' as const }],
+    until: '2026-03-03T11:30:00Z',
+  };
+  const web = waiting('web', 'eu', 'shop/web', 'b');
+  const policy = { ...web, status: { ...web.status, approvals: two } };
+  const { get } = openDashboard(t, { policies: { all: () => [policy], find: () => policy } });
+  for (const page of ['/approvals', '/policies/eu/web']) {
+    const { text } = await get(page);
+    assert.match(
+      text,
+      /1 of 2 approvals · <b>ada &lt;b(?:>|&gt;)<\/b> <time class="ago" datetime="2026-03-01T11:30:00Z">[^<]*<\/time> <q>tested<\/q>/,
+      page,
+    );
+    assert.match(
+      text,
+      / · <s>bob<\/s> before this image waited, or the policy was changed · the others until <time datetime="2026-03-03T11:30:00Z">/,
+    );
+  }
+});
+
 test('a group is chosen as a whole, and everything is, without JavaScript', async (t) => {
   const { get } = open(t);
   const { text } = await get('/approvals');

@@ -139,8 +139,9 @@ export function detail(policy: ImagePolicy): z.input<typeof policyDetail> {
 }
 
 /** The approvals of several people are shown where they are counted. */
-function withoutApprovals({ approvals: _, ...actions }: PolicyActions): z.input<typeof policyDetail>['actions'] {
-  return actions;
+function withoutApprovals(actions: PolicyActions): z.input<typeof policyDetail>['actions'] {
+  const { approvals: _, ...others } = actions;
+  return others;
 }
 
 function toImage({ tag, digest }: { readonly tag: string; readonly digest?: string }): z.output<typeof selectedImage> {

@@ -89,3 +89,20 @@ test('a notice is recorded without what only messages need, and its id is that o
     },
   );
 });
+
+test('each approval of several people is an action of its author, once', () => {
+  const approval = (user: string, reason?: string) => ({
+    tag: '1.4.2',
+    digest: digestOf('a'),
+    at: '2026-11-28T11:59:00Z',
+    user,
+    ...(reason !== undefined && { reason }),
+  });
+  const approvedBy = (...approvals: ReturnType<typeof approval>[]) => ({ ...policy, actions: { approvals } });
+  const found = newRequests('ImagePolicy', approvedBy(approval('ada')), approvedBy(approval('ada'), approval('bob', 'tested')), now);
+  assert.deepEqual(
+    found.map(({ activity }) => activity),
+    [{ type: 'action', at: now.toISOString(), action: 'approve', subject, value: `1.4.2@${digestOf('a')}`, user: 'bob', why: 'tested' }],
+  );
+  assert.equal(activitySchema.safeParse(found[0]?.activity).success, true);
+});

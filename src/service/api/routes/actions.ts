@@ -36,7 +36,7 @@ export const actions: readonly Route[] = [
     name: 'reject',
     summary: 'Reject the image that waits',
     about:
-      'It is not applied until a release; something newer is. The tag and digest must be those that wait for approval; otherwise the answer is 409.',
+      'It is not applied until a release; something newer is. The tag and digest must be those that wait for approval; otherwise the answer is 409. It needs the verb `approve`.',
     body: image,
     // The time makes each request a new one, even if the same image was rejected and released before.
     change({ status }, wanted, now) {
