@@ -33,6 +33,7 @@ const order: Readonly<Record<NoticeKind, number>> = {
   RolledOut: 2,
   RolloutFailed: 2,
   Refused: 2,
+  ApprovalEnded: 2,
   RolledBack: 3,
 };
 
