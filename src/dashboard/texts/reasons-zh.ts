@@ -54,7 +54,7 @@ export const reasonsZh: Readonly<Record<Reason, string>> = {
   Held: '手动修改替换了我们的镜像，并保留到有更新的镜像为止',
   UnlikelyVersion: '首次更改会到达与正在运行的版本相差很远的版本或较旧的镜像，而策略没有写明范围',
   RejectedByUser: '用户拒绝了该镜像',
-  RejectedDigest: '镜像滚动更新失败或已被回滚，不会再次尝试',
+  RejectedDigest: '镜像滚动更新失败、已被回滚或被拒绝，不会应用',
   RollbackRequested: '用户回滚到较旧的镜像',
   NoEarlierImage: '没有可以回滚到的更早的镜像',
   Withdrawn: '用户在请求得到处理之前撤回了它',

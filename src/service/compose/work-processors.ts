@@ -44,7 +44,9 @@ export function createProcessors(foundation: Foundation, caches: WorkCaches, con
     lull: { quietMs: 500, atMostMs: 5_000 },
   });
   const isKept = settings.config.record !== undefined;
-  const eventLog = createEventLog({ redis, prefix, isKept }, (error) => logger.debug({ why: error.message }, 'redis full, record not written'));
+  const eventLog = createEventLog({ redis, prefix, isKept }, (error) =>
+    logger.debug({ why: error.message }, 'redis full, record not written'),
+  );
   const { sourceOf } = createSources(foundation, { cache, access });
   const joined = caches.wings.map(({ join }) =>
     join({

@@ -57,7 +57,7 @@ export function composeWork(foundation: Foundation, connections: WorkConnections
   const { ports, registry, pushes } = processors;
   const { cluster, namespaces, whyNotSelected, isWatching } = caches;
   const allReflectors = () => [...caches.policyWatches(), ...workloadReflectors(caches.watchedIn, cluster)];
-  const readTargets = async () => (await Promise.all(processors.wings.map((wing) => wing.readTargets?.() ?? []))).flat();
+  const readTargets = async () => (await Promise.all(processors.wings.map(async (wing) => (await wing.readTargets?.()) ?? []))).flat();
   const optional = [caches.access, namespaces, caches.definitions];
   return {
     takeStored: pushes.takeStored,

@@ -128,7 +128,7 @@ function show({ policies, since, rollouts, command, said, ...rest }: Cause, most
     named: policies
       .toSorted((a, b) => Number(b.runsFailed ?? false) - Number(a.runsFailed ?? false))
       .slice(0, most)
-      .map(({ parent: _, ...one }) => one),
+      .map(({ namespace, name, runsFailed }) => ({ namespace, name, ...defined({ runsFailed }) })),
     ...defined({ since, command }),
     ...(said && { said: viewSaid(said) }),
     ...(rollouts && { rollouts: { ...rollouts } }),
