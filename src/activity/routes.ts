@@ -38,8 +38,11 @@ export function createActivityRoutes(read: ReadActivities | undefined): Route[] 
         'or a receiver ignored, unless `outcome` asks for them. A page may be shorter than asked for, even empty: only `next` says whether there is more.',
       query: z.object({
         limit: z.coerce.number().int().min(1).max(500).default(50).describe('The most entries of a page.'),
-        type: z.enum(activityTypes, { error: `one of ${activityTypes.join(', ')}` }).exactOptional(),
-        namespace: namespaceName.exactOptional(),
+        type: z
+          .enum(activityTypes, { error: `one of ${activityTypes.join(', ')}` })
+          .exactOptional()
+          .describe('Only entries of this type.'),
+        namespace: namespaceName.exactOptional().describe('Only what is of this namespace.'),
         policy: policyKeyParam.exactOptional().describe('`NAMESPACE/NAME`'),
         label: labelParam.exactOptional().describe('KEY=VALUE: only what concerns ImagePolicies with this label.'),
         user: z.string().min(1).max(253).exactOptional().describe('Only actions of this user.'),

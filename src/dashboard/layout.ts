@@ -143,7 +143,7 @@ function footer({ texts, caller, canSignOut }: Viewer, address: string): Html {
   return html`
     ${caller !== undefined && html`<span>${texts.signedInAs(caller.user)}</span>`}
     ${canSignOut && html`<form method="post" action="/sign-out"><button class="plain">${texts.signOut}</button></form>`}
-    <a href="/api/v1/openapi.json">${texts.apiDocument}</a>
+    <a href="/api-reference">${texts.apiDocument}</a>
     <a href=${`/language?to=${other}&back=${encodeURIComponent(address)}`} lang=${other === 'zh' ? 'zh-CN' : 'en'}
       >${texts.otherLanguage}</a
     >

@@ -1,5 +1,6 @@
 /** Lists as files, with the filters of their pages: for spreadsheets, and as JSON, in the form of the API. */
 import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
 import { activityReads, type ActivityEntry } from '../service/api/activity-view.ts';
 import type { PlaceView } from '../service/api/image-view.ts';
 import type { PolicySummary } from '../service/api/policy-view.ts';
@@ -9,6 +10,7 @@ import type { Api } from './api-client.ts';
 import type { Query } from './page.ts';
 import { requestOf } from './pages/policies.ts';
 import { activityRequest } from './parts/activity-query.ts';
+import { apiDocument } from './parts/api-document.ts';
 import { readListQuery } from './parts/list-query.ts';
 import { readPlaceQuery } from './parts/place-query.ts';
 import type { DashboardOptions } from './add-dashboard.ts';
@@ -42,6 +44,7 @@ export function addListFiles(app: FastifyInstance, options: DashboardOptions): v
   addFiles(app, options, policies);
   addFiles(app, options, places);
   addFiles(app, options, activity);
+  addApiDocument(app, options);
 }
 
 function addFiles<T>(app: FastifyInstance, options: DashboardOptions, list: List<T>): void {
@@ -56,6 +59,15 @@ function addFiles<T>(app: FastifyInstance, options: DashboardOptions, list: List
       const items = await readAll(list, { api, query: queryOf(request.query), teamLabel: options.settings.teamLabel });
       return reply.type(type).header('content-disposition', `attachment; filename="${name}.${ending}"`).send(write(items));
     });
+}
+
+/** Adds the OpenAPI document, which a process that has only the dashboard gets from the API. */
+function addApiDocument(app: FastifyInstance, options: DashboardOptions): void {
+  const whole = { path: apiDocument.path, answer: z.looseObject({}) };
+  app.get('/api-reference.json', async (request, reply) => {
+    const { api } = await startVisit(request, options);
+    return reply.type('application/json; charset=utf-8').send(`${JSON.stringify(await api.read(whole), undefined, 2)}\n`);
+  });
 }
 
 async function readAll<T>({ read }: List<T>, page: Omit<PageOf, 'after'>): Promise<T[]> {

@@ -63,7 +63,7 @@ export interface Redirection {
 export interface Page {
   /** The path in the syntax of Fastify: `/policies/:namespace/:name`. */
   readonly path: string;
-  /** The entry of the menu to which the page belongs; absent for the search over everything. */
+  /** The entry of the menu to which the page belongs; absent for the search over everything and the reference of the API. */
   readonly section?: Section;
   /** Whether it shows what depends on more than which policies the user may see, so that no two users share a reading. */
   readonly isPersonal?: true;

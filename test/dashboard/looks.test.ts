@@ -37,6 +37,8 @@ const shown = {
   events: '/events',
   approvals: '/approvals',
   setup: '/setup',
+  reference: '/api-reference',
+  operation: '/api-reference/approvePolicy',
 } as const;
 
 /** An address that browsers reach. */

@@ -8,7 +8,7 @@ import { membersIn } from '../structure/sources.ts';
 
 test('every page is in the list, and an address of it in the tests that open every page', () => {
   assert.equal(pages.length, membersIn('dashboard/pages', /^export const \w+: Page = /m).length);
-  const tests = ['activity', 'dashboard', 'bases', 'causes', 'images', 'find']
+  const tests = ['activity', 'dashboard', 'bases', 'causes', 'images', 'find', 'api-reference']
     .map((name) => readFileSync(join(import.meta.dirname, `${name}.test.ts`), 'utf8'))
     .join('');
   for (const { path } of pages) {

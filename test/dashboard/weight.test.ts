@@ -63,6 +63,8 @@ for (const [encoding, expand] of Object.entries(forms))
       '/events',
       '/approvals',
       '/setup',
+      '/api-reference',
+      '/api-reference/getPolicy',
       '/assets/dashboard.css',
       '/assets/dashboard.js',
     ]) {

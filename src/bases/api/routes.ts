@@ -45,8 +45,11 @@ const getBases = (view: BaseView | undefined) =>
     summary: 'List the policies of bases',
     about: `Shows the BaseImagePolicies that the caller may list. \`counts\` is of all that match the other filters, whatever their state.`,
     query: z.object({
-      namespace: namespaceName.exactOptional(),
-      state: z.enum(policyStates, { error: `one of ${policyStates.join(', ')}` }).exactOptional(),
+      namespace: namespaceName.exactOptional().describe('Only what is of this namespace.'),
+      state: z
+        .enum(policyStates, { error: `one of ${policyStates.join(', ')}` })
+        .exactOptional()
+        .describe('Only policies in this state.'),
       search: z.string().min(1).max(256).exactOptional().describe('Part of the namespace, name, image or selected tag.'),
       limit: limit('policies'),
       after: after(/^[a-z0-9-]{1,63}\/[a-z0-9.-]{1,253}$/),
@@ -97,7 +100,10 @@ const getDependents = (view: BaseView | undefined, read: ReadDependents) =>
     about: `Those that need attention come first, each with what can be done about it. ${needsGet}`,
     params: policyParams,
     query: z.object({
-      state: z.enum(dependentStates, { error: `one of ${dependentStates.join(', ')}` }).exactOptional(),
+      state: z
+        .enum(dependentStates, { error: `one of ${dependentStates.join(', ')}` })
+        .exactOptional()
+        .describe('Only images in this state.'),
       runsIn: namespaceName.exactOptional().describe('Only images that run in this namespace.'),
       search: z.string().min(1).max(256).exactOptional().describe('Part of the name of the image.'),
       limit: limit('images'),

@@ -1,6 +1,8 @@
 /** All pages that show data of the API. */
 import type { Page } from '../page.ts';
 import { activity } from './activity.ts';
+import { apiOperation } from './api-operation.ts';
+import { apiReference } from './api-reference.ts';
 import { approvals } from './approvals.ts';
 import { base } from './base.ts';
 import { bases } from './bases.ts';
@@ -32,4 +34,6 @@ export const pages: readonly Page[] = [
   approvals,
   setup,
   search,
+  apiReference,
+  apiOperation,
 ];

@@ -8,6 +8,7 @@ import { imagesEn } from './images-en.ts';
 import { outagesEn } from './outages-en.ts';
 import { doctorEn, notifyingEn, runningEn, setupEn } from './setup-en.ts';
 import { policyEn } from './policy-en.ts';
+import { referenceEn } from './reference-en.ts';
 import type { Translated } from './translated.ts';
 
 export const en = {
@@ -105,6 +106,7 @@ export const en = {
 
   // The search over everything
   find: findEn,
+  ofReference: referenceEn,
   happened: activityEn,
   receiving: setupEn,
   doctor: doctorEn,

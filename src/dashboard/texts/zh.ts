@@ -1,6 +1,7 @@
 import { causesZh } from './causes-zh.ts';
 import { activityZh } from './activity-zh.ts';
 import { findZh } from './find-zh.ts';
+import { referenceZh } from './reference-zh.ts';
 import { imagesZh } from './images-zh.ts';
 import { findingsZh } from './findings-zh.ts';
 import { outagesZh } from './outages-zh.ts';
@@ -95,6 +96,7 @@ export const zh: Texts = {
 
   ofImages: imagesZh,
   find: findZh,
+  ofReference: referenceZh,
   happened: activityZh,
   receiving: setupZh,
   doctor: doctorZh,

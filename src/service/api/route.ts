@@ -95,7 +95,10 @@ function parse<S extends z.ZodObject>(schema: S | undefined, value: unknown): z.
 /** Schemas of Kubernetes names, of a namespace and of an object. */
 export const namespaceName = z.string().regex(/^[a-z0-9-]{1,63}$/, 'is the name of a namespace');
 export const objectName = z.string().regex(/^[a-z0-9.-]{1,253}$/, 'is the name of an object');
-export const policyParams = z.object({ namespace: namespaceName, name: objectName });
+export const policyParams = z.object({
+  namespace: namespaceName.describe('The namespace of the policy.'),
+  name: objectName.describe('The name of the policy.'),
+});
 /** Schema of the name of a policy in a query: `NAMESPACE/NAME`. */
 export const policyKeyParam = z
   .string()

@@ -56,7 +56,7 @@ interface Schema {
 type Content = Readonly<Record<string, { readonly schema: Schema; readonly example?: unknown }>>;
 interface Operation {
   readonly operationId: string;
-  readonly parameters: readonly { readonly name: string; readonly example?: unknown }[];
+  readonly parameters: readonly { readonly name: string; readonly description?: string; readonly example?: unknown }[];
   readonly requestBody?: { readonly content: Content };
   readonly responses: Readonly<Record<string, { readonly content?: Content }>>;
 }
@@ -98,6 +98,17 @@ test('every route has an example whose request and answer fit the schemas, witho
     // Parsing leaves out what a schema does not have.
     if (media === undefined) assert.deepEqual(answer.parse(example.answer), example.answer, id);
   }
+});
+
+test('every parameter has a description', () => {
+  const { paths } = describeApi(routes, '1.0.0') as unknown as Document;
+  const parameters = Object.values(paths).flatMap((methods) =>
+    Object.values(methods).flatMap((one) => one.parameters.map((parameter) => ({ ...parameter, of: one.operationId }))),
+  );
+  assert.deepEqual(
+    parameters.filter(({ description }) => description === undefined).map(({ of, name }) => `${of} ${name}`),
+    [],
+  );
 });
 
 test('the document has the example of each parameter, body, answer and error', () => {

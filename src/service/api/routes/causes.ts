@@ -75,7 +75,7 @@ export const getCauses = defineRoute({
   about:
     'Of the policies that the caller may list, the most urgent cause first. Callers who may list the policies of all namespaces see as well what the last report of the doctor found, which is made anew in the background at most every 15 s.',
   query: z.object({
-    namespace: namespaceName.exactOptional(),
+    namespace: namespaceName.exactOptional().describe('Only what is of this namespace.'),
     id: z.string().min(1).max(1_024).exactOptional().describe('The id of one cause; the list is empty when it is gone.'),
     policy: policyKeyParam
       .exactOptional()

@@ -17,7 +17,12 @@ const position = z
     const [at = '', id = ''] = text.split(/-(.*)/s);
     return { at: Number(at), id };
   });
-const eventParams = z.object({ id: z.string().regex(/^[0-9a-zA-Z_-]{1,128}$/) });
+const eventParams = z.object({
+  id: z
+    .string()
+    .regex(/^[0-9a-zA-Z_-]{1,128}$/)
+    .describe('The id of the event.'),
+});
 
 const workload = z
   .object({ apiVersion: z.string().exactOptional(), kind: z.string(), namespace: z.string(), name: z.string() })
@@ -104,7 +109,10 @@ export const getEvents = defineRoute({
   query: z.object({
     limit: z.coerce.number().int().min(1).max(500).default(50).describe('The most events of a page.'),
     repository: z.string().min(1).max(512).exactOptional().describe('`harbor.example.com/shop/web`'),
-    outcome: z.enum(eventOutcomes, { error: `one of ${eventOutcomes.join(', ')}` }).exactOptional(),
+    outcome: z
+      .enum(eventOutcomes, { error: `one of ${eventOutcomes.join(', ')}` })
+      .exactOptional()
+      .describe('Only pushes that have this outcome, or had it for a policy.'),
     policy: policyKeyParam.exactOptional().describe('`NAMESPACE/NAME`'),
     namespace: namespaceName.exactOptional().describe('Only pushes that concern policies of this namespace.'),
     label: labelParam.exactOptional().describe('KEY=VALUE: only pushes that concern policies with this label.'),

@@ -36,7 +36,7 @@ export const getImages = defineRoute({
   about: `${whose} What is behind comes first. \`counts\` is of all that match the other filters, whatever their state.`,
   query: z.object({
     ...filters,
-    tag: z.string().min(1).max(128).exactOptional(),
+    tag: z.string().min(1).max(128).exactOptional().describe('Only containers that run this tag.'),
     digest: z
       .string()
       .max(140)
@@ -45,7 +45,10 @@ export const getImages = defineRoute({
       .describe('A digest, or at least the first 7 of its hexadecimal digits, with or without `sha256:`.'),
     workload: z.string().min(1).max(256).exactOptional().describe('Part of `NAMESPACE/NAME` of the workload.'),
     search,
-    state: z.enum(placeStates, { error: `one of ${placeStates.join(', ')}` }).exactOptional(),
+    state: z
+      .enum(placeStates, { error: `one of ${placeStates.join(', ')}` })
+      .exactOptional()
+      .describe('Only containers in this state.'),
     limit: limitOf('entries'),
     after: after(/^\d:\S{1,1100}$/),
   }),

@@ -53,7 +53,7 @@ export const getOverview = defineRoute({
   group: 'Installation',
   summary: 'Count policies by state, and pushes by outcome',
   about: 'Of the policies that the caller may list, and the pushes of the last hour that the caller may see.',
-  query: z.object({ namespace: namespaceName.exactOptional() }),
+  query: z.object({ namespace: namespaceName.exactOptional().describe('Only what is of this namespace.') }),
   answer: overview,
   async handle({ query: { namespace }, access, ports }) {
     const visible = await listVisible(ports, access, namespace);
@@ -239,7 +239,7 @@ export const getNamespace = defineRoute({
   group: 'Installation',
   summary: 'Show whether the policies of a namespace are considered',
   about: 'Needs permission to get imagepolicies in the namespace.',
-  params: z.object({ namespace: namespaceName }),
+  params: z.object({ namespace: namespaceName.describe('The name of the namespace.') }),
   answer: z
     .object({
       namespace: z.string(),

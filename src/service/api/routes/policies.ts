@@ -27,7 +27,7 @@ export const getPolicies = defineRoute({
   about:
     'Shows the policies that the caller may list. `counts` and `facets` are of all that match the other filters: they say how many policies another choice would show.',
   query: z.object({
-    namespace: namespaceName.exactOptional(),
+    namespace: namespaceName.exactOptional().describe('Only what is of this namespace.'),
     state: z
       .string()
       .max(200)

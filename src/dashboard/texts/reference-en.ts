@@ -1,0 +1,22 @@
+/** The texts of the reference of the API in English. */
+export const referenceEn = {
+  title: 'API reference',
+  document: 'The document for programs (OpenAPI, JSON)',
+  guide: 'How to use the API',
+  route: 'Route',
+  summary: 'What it does',
+  parameters: 'Parameters',
+  name: 'Name',
+  place: 'Place',
+  type: 'Type',
+  meaning: 'Meaning',
+  example: 'Example',
+  optional: 'optional',
+  body: 'Body',
+  answer: 'Answer',
+  errors: 'Errors',
+  status: 'Status',
+  code: 'Code',
+  schemas: 'Types',
+  field: 'Field',
+};
