@@ -52,7 +52,7 @@ export function buildOperationsApp({
     requestTimeout: 15_000,
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000 },
     routerOptions: { maxParamLength },
-    frameworkErrors: (_error, request, reply) => answerMalformed(request.url, reply),
+    frameworkErrors: (_error, request, reply) => void answerMalformed(request.url, reply),
   });
   boundConnections(app.server, maxConnections);
   app.get('/livez', (_request, reply) => reply.type('text/plain').send('ok\n'));

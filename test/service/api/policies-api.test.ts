@@ -67,57 +67,6 @@ test('every state has its word, and the answer fits its schema', async (t) => {
   );
 });
 
-/** When each of these policies was last changed, and by which receiver; the last has never been changed. */
-const changed = [
-  policyOf({ name: 'one', status: { ...appliedAt('2026-03-01T09:00:00Z', 'a'), trigger: triggerOf('prod') } }),
-  policyOf({ name: 'two', status: { ...appliedAt('2026-03-01T10:00:00Z', 'b'), trigger: triggerOf('ci') } }),
-  policyOf({ name: 'three', status: { pendingApproval: { tag: '2.0.0', digest: digestOf('a') } } }),
-  policyOf({ name: 'four', status: { rejected: [{ digest: digestOf('a'), reason: 'RolloutFailed', at: '2026-03-01T10:00:00Z' }] } }),
-  policyOf({ name: 'five', status: {} }),
-];
-
-function appliedAt(at: string, digest: string): ImagePolicy['status'] {
-  return { history: appliedOnce('1.0.0').map((one) => ({ ...one, at, digest: digestOf(digest) })) };
-}
-
-function triggerOf(receiver: string): NonNullable<ImagePolicy['status']['trigger']> {
-  return { source: 'Webhook', receiver, handledAt: '2026-03-01T10:00:00Z' };
-}
-
-for (const [query, expected] of [
-  [`digest=${digestOf('a')}`, ['four', 'one', 'three']],
-  [`digest=${digestOf('c')}`, []],
-  ['receiver=ci', ['two']],
-  ['since=2026-03-01T10:00:00Z', ['two']],
-  ['until=2026-03-01T09:30:00%2B00:00', ['one']],
-  ['since=2026-03-01T08:00:00Z&until=2026-03-01T11:00:00Z', ['one', 'two']],
-  [`digest=${digestOf('a')}&receiver=prod`, ['one']],
-] as const)
-  test(`policies with ${query} are found, and counts and facets are of these`, async (t) => {
-    const { get } = start(t, { kind: 'none' }, { all: () => changed });
-    const { body } = await get(`/policies?${query}`);
-    assert.deepEqual(
-      body.policies.map(({ name }) => name),
-      expected,
-    );
-    assert.equal(
-      Object.values(body.counts).reduce((sum, count) => sum + count, 0),
-      expected.length,
-    );
-  });
-
-test('a label is one that the policy has, not a property of every object', async (t) => {
-  const labelled = policyOf({ labels: { team: 'shop' } });
-  const { get } = start(t, { kind: 'none' }, { all: () => [labelled] });
-  for (const [key, values] of [
-    ['team', [{ value: 'shop', count: 1 }]],
-    ['constructor', []],
-  ] as const) {
-    const { body } = await get(`/policies?label=${key}`);
-    assert.deepEqual((body as List & { facets: { labels: unknown } }).facets.labels, values);
-  }
-});
-
 test('policies are filtered by namespace, state and text, and counted', async (t) => {
   const { get } = start(t);
   const names = async (query: string) => (await get(`/policies?${query}`)).body.policies.map(({ name }) => name);
