@@ -39,12 +39,14 @@ export function createTargetRoutes(means: TargetRoutesMeans | undefined): Route[
       summary: 'Send a test message to a target of notifications',
       about:
         'Once, and at most every ten seconds. Needs `operations.actions`, and permission to update notificationtargets in the namespace of the target, or imagepolicies in all namespaces for a target of the configuration.',
-      body: z.object({
-        target: z
-          .string()
-          .regex(/^(?:[a-z0-9-]{1,63}\/)?[a-z0-9.-]{1,253}$/, 'is the name of a target')
-          .describe('The name in the list.'),
-      }),
+      body: z
+        .object({
+          target: z
+            .string()
+            .regex(/^(?:[a-z0-9-]{1,63}\/)?[a-z0-9.-]{1,253}$/, 'is the name of a target')
+            .describe('The name in the list.'),
+        })
+        .meta({ id: 'TestNotificationTargetRequest' }),
       errors: [404],
       async handle({ body: { target }, access, ports }) {
         const { test, now } = known(means);

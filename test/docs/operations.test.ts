@@ -19,7 +19,7 @@ test('docs/operations/api.md names every route of the API, and no page names ano
   const routes = [...own, 'GET /api/v1/openapi.json'];
   assert.ok(routes.length > 2);
   for (const route of own) assert.ok(page.includes(`\`${route}\``), route);
-  const named = pages.flatMap(({ text }) => codeSpansOf(text)).flatMap((code) => /^(?:GET|POST) \/api\/[\w{}/]+/.exec(code) ?? []);
+  const named = pages.flatMap(({ text }) => codeSpansOf(text)).flatMap((code) => /^(?:GET|POST) \/api\/[\w{}/-]+/.exec(code) ?? []);
   assert.deepEqual(
     named.filter((route) => !routes.includes(route)),
     [],

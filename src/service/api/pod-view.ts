@@ -7,24 +7,28 @@ import { cut } from '../../core/model/text.ts';
 import { formatWorkload, type WorkloadRef } from '../../core/model/workload.ts';
 import type { PodContainer, PodState } from '../../core/rollout/evaluate-pods.ts';
 
-const container = z.object({
-  name: z.string(),
-  ready: z.boolean(),
-  restarts: z.int(),
-  reason: z.string().exactOptional().describe('Why it does not run, or how it ended, as the kubelet says it.'),
-  message: z.string().exactOptional(),
-  exitCode: z.int().exactOptional().describe('Of its last run that ended.'),
-  log: z.array(z.string()).exactOptional().describe('The last lines of its log: of the run that ended last, if it was started again.'),
-  noLog: z.string().exactOptional().describe('Why its log is not shown.'),
-});
+const container = z
+  .object({
+    name: z.string(),
+    ready: z.boolean(),
+    restarts: z.int(),
+    reason: z.string().exactOptional().describe('Why it does not run, or how it ended, as the kubelet says it.'),
+    message: z.string().exactOptional(),
+    exitCode: z.int().exactOptional().describe('Of its last run that ended.'),
+    log: z.array(z.string()).exactOptional().describe('The last lines of its log: of the run that ended last, if it was started again.'),
+    noLog: z.string().exactOptional().describe('Why its log is not shown.'),
+  })
+  .meta({ id: 'ContainerReport', description: 'A container that is not ready.' });
 
-export const podReport = z.object({
-  name: z.string(),
-  startedAt: z.string(),
-  reason: z.string().exactOptional().describe('Why the pod cannot run, whatever its containers are.'),
-  message: z.string().exactOptional(),
-  containers: z.array(container).describe('Those that are not ready.'),
-});
+export const podReport = z
+  .object({
+    name: z.string(),
+    startedAt: z.string(),
+    reason: z.string().exactOptional().describe('Why the pod cannot run, whatever its containers are.'),
+    message: z.string().exactOptional(),
+    containers: z.array(container).describe('Those that are not ready.'),
+  })
+  .meta({ id: 'PodReport', description: 'A pod that is not ready.' });
 export type PodReport = z.output<typeof podReport>;
 type ContainerReport = z.output<typeof container>;
 

@@ -160,7 +160,7 @@ export interface StreamFilter {
 
 /** The filter as the query of a route. */
 export const streamQuery = z.object({
-  namespace: namespaceName.exactOptional(),
+  namespace: namespaceName.exactOptional().describe('Only what is of this namespace.'),
   name: objectName.exactOptional().describe('Only the changes of this one; with `namespace`.'),
   brief: z
     .enum(['true', 'false'])

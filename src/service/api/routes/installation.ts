@@ -9,9 +9,10 @@ import { answerNamespace } from '../namespaces-api.ts';
 import { countEvents } from '../count-events.ts';
 import type { PolicyState } from '../../../core/model/policy-state.ts';
 import { listedOf } from '../listed.ts';
-import { policyState } from '../policy-view.ts';
 import { defineRoute, namespaceName, time } from '../route.ts';
-import { type ApiPorts, staleParts } from '../ports.ts';
+import type { ApiPorts } from '../ports.ts';
+import { overview } from '../overview-view.ts';
+import { stale } from '../stale-view.ts';
 import { listVisible, policiesOf, whyNoActions } from '../see-policies.ts';
 
 const whole = 'Needs permission to list imagepolicies in all namespaces.';
@@ -19,32 +20,6 @@ const whole = 'Needs permission to list imagepolicies in all namespaces.';
 async function requireAll(access: Access): Promise<void> {
   if (!(await access.may({ verb: 'list' }))) throw new AccessError(403, 'this needs permission to list imagepolicies in all namespaces');
 }
-
-const quantiles = z.object({ p50Ms: z.number(), p90Ms: z.number(), count: z.int() });
-
-const overview = z
-  .object({
-    at: time,
-    policies: z.partialRecord(policyState, z.int()).describe('The number of policies in each state.'),
-    changes: z
-      .object({
-        lastHour: z.int(),
-        lastDay: z.int(),
-        byHour: z.array(z.int()).length(24).describe('Of the last 24 hours; the last entry is the last 60 minutes.'),
-      })
-      .describe('Changes of containers, as far back as the histories of the policies go.'),
-    pushes: z
-      .object({
-        since: time,
-        byOutcome: z.record(z.string(), z.int()),
-        isComplete: z.boolean().describe('Whether all pushes since then were counted: the number that is read is limited.'),
-        toResult: quantiles
-          .exactOptional()
-          .describe('From the receipt of a push to its last result: for watched rollouts, until the image runs.'),
-      })
-      .describe('Pushes of the last hour.'),
-  })
-  .meta({ id: 'Overview' });
 
 export const getOverview = defineRoute({
   method: 'GET',
@@ -271,14 +246,7 @@ export const getCaller = defineRoute({
         .exactOptional()
         .describe('Why the caller cannot act through the API at all; absent if he can, as far as his permissions go.'),
       stale: z
-        .array(
-          z.object({
-            what: z
-              .enum(staleParts)
-              .describe('cluster: the API server, so that answers are of that time; redis: pushes and activity, which are missing.'),
-            since: time,
-          }),
-        )
+        .array(stale)
         .exactOptional()
         .describe('What does not answer at present, and since when. The API then answers from memory as far as it can.'),
       features: z
@@ -291,13 +259,13 @@ export const getCaller = defineRoute({
     .meta({ id: 'Caller' }),
   async handle({ access, ports }) {
     const noActions = whyNoActions(ports, access);
-    const stale = ports.stale();
+    const gone = ports.stale();
     return {
       user: access.user,
       listsAll: await access.may({ verb: 'list' }),
       ...((await seesAll(access, ports)) && { seesAll: true as const }),
       ...defined({ noActions }),
-      ...(stale.length > 0 && { stale: stale.map(({ what, since }) => ({ what, since: toSeconds(new Date(since)) })) }),
+      ...(gone.length > 0 && { stale: gone.map(({ what, since }) => ({ what, since: toSeconds(new Date(since)) })) }),
       ...(ports.features.length > 0 && { features: [...ports.features] }),
     };
   },

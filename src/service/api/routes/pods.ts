@@ -15,19 +15,23 @@ export const getPods = defineRoute({
     'Of the workloads whose newest change has not rolled out: the pods of the newest revision that are not ready, and the end of their logs. Needs permission to get imagepolicies in the namespace. ' +
     'Workloads, pods and logs are read with the token of the caller, so that each needs the right that `kubectl get` and `kubectl logs` need; what the caller may not read says so.',
   params: policyParams,
-  answer: z.object({
-    workloads: z
-      .array(
-        z.object({
-          kind: z.string(),
-          namespace: z.string(),
-          name: z.string(),
-          pods: z.array(podReport),
-          problem: z.string().exactOptional().describe('Why the pods are not known.'),
-        }),
-      )
-      .describe(`At most ${podLimits.workloads}, with at most ${podLimits.pods} pods and ${podLimits.logs} logs each.`),
-  }),
+  answer: z
+    .object({
+      workloads: z
+        .array(
+          z
+            .object({
+              kind: z.string(),
+              namespace: z.string(),
+              name: z.string(),
+              pods: z.array(podReport),
+              problem: z.string().exactOptional().describe('Why the pods are not known.'),
+            })
+            .meta({ id: 'RolloutWorkload', description: 'A workload whose newest change has not rolled out.' }),
+        )
+        .describe(`At most ${podLimits.workloads}, with at most ${podLimits.pods} pods and ${podLimits.logs} logs each.`),
+    })
+    .meta({ id: 'RolloutPods' }),
   errors: [404],
   async handle({ params, access, ports }) {
     const refs = unfinishedWorkloads(await seePolicy(ports, access, params));
