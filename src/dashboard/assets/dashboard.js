@@ -41,9 +41,12 @@ document.addEventListener('keydown', (event) => {
 });
 showCopiers();
 document.addEventListener('click', (event) => void copy(event.target.closest?.('button[data-copy]')));
-// What waits for something outside of the policies, of which no stream says that it came.
+// What depends on more than policies, of which no stream says that it changed, names how often it is read, in seconds.
+let seconds = 0;
 setInterval(() => {
-  if (!document.hidden && document.querySelector('main [data-again]') !== null) void readAgain();
+  seconds += 5;
+  const isDue = ({ dataset }) => seconds % (Number(dataset.again) || 5) === 0;
+  if (!document.hidden && [...document.querySelectorAll('main [data-again]')].some(isDue)) void readAgain();
 }, 5_000);
 if (document.body.dataset.live !== undefined) follow(document.body.dataset.live);
 

@@ -55,7 +55,7 @@ function verdict({ at, causes, policies: { total, affected, namespaces }, instal
           : texts.allWell(total);
   return html`
     <p class=${`verdict ${urgent === 0 ? 'good' : 'bad'}`} role="status">${text}</p>
-    <p class="note">
+    <p class="note" data-again=${installation !== undefined && '30'}>
       ${texts.asOf}${' '}${ago(at)}${
         installation !== undefined &&
         html`; ${installation.checkedAt === undefined ? texts.doctorPending : html`${texts.doctorAsOf}${' '}${ago(installation.checkedAt)}`}`

@@ -66,7 +66,7 @@ export const causesEn = {
     'webhooks/announced': (host: string) => `No webhook announces the pushes of ${host}`,
     'registries/reachable': (host: string) => `${host} cannot be read`,
   },
-  finding: (line: string) => `The installation: ${line}`,
+  finding: (line: string) => (line.startsWith('redis/') ? `Redis: ${line.slice('redis/'.length)}` : `The installation: ${line}`),
   other: (subject: string) => `${subject} does not go on`,
   rollouts: (rolledBack: number, running: number) =>
     [

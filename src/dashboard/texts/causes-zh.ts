@@ -63,7 +63,7 @@ export const causesZh: Translated<typeof causesEn> = {
     'webhooks/announced': (host) => `没有 webhook 通知 ${host} 的推送`,
     'registries/reachable': (host) => `无法读取 ${host}`,
   },
-  finding: (line) => `安装：${line}`,
+  finding: (line) => (line.startsWith('redis/') ? `Redis：${line.slice('redis/'.length)}` : `安装：${line}`),
   other: (subject) => `${subject} 无法继续`,
   rollouts: (rolledBack, running) =>
     [rolledBack > 0 ? `${rolledBack} 个工作负载已回滚` : '', running > 0 ? `${running} 个仍在运行失败的镜像` : '之前的镜像已恢复运行']
