@@ -21,7 +21,7 @@ describe('a target without events', () => {
   it('gets what needs somebody, if people read it', () =>
     assert.deepEqual(
       noticeKinds.filter((kind) => !eventsOf('slack').includes(kind)),
-      ['Updated', 'RolledOut', 'Rebased', 'RebuildRequested'],
+      ['Updated', 'RolledOut', 'ApprovalEnded', 'Rebased', 'RebuildRequested'],
     ));
 
   it('gets everything, if a program reads it', () => assert.deepEqual(eventsOf('webhook'), noticeKinds));

@@ -39,9 +39,11 @@ export const policySummary = z
     approvals: z
       .object({
         required: z.int().describe('How many people have to approve it.'),
-        given: z.array(z.object({ user: z.string(), at: time, reason: z.string().exactOptional() })).describe('The approvals that count.'),
+        given: z
+          .array(z.object({ user: z.string(), at: time, reason: z.string().exactOptional() }).meta({ id: 'GivenApproval' }))
+          .describe('The approvals that count.'),
         uncounted: z
-          .array(z.object({ user: z.string(), at: time, why: z.string() }))
+          .array(z.object({ user: z.string(), at: time, why: z.string() }).meta({ id: 'UncountedApproval' }))
           .describe('Those that do not; `why` as in `status.approvals.uncounted`.'),
         until: time.exactOptional().describe('When the first approval ends if the others do not come.'),
       })

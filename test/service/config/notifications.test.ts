@@ -84,7 +84,7 @@ test('chats get what needs somebody and programs everything, unless a target nam
   const chat = eventsOf('kind: slack');
   assert.deepEqual(
     noticeKinds.filter((kind) => chat?.includes(kind) !== true),
-    ['Updated', 'RolledOut', 'Rebased', 'RebuildRequested'],
+    ['Updated', 'RolledOut', 'ApprovalEnded', 'Rebased', 'RebuildRequested'],
   );
   assert.deepEqual(eventsOf('kind: slack, events: [Updated]'), ['Updated']);
   assert.deepEqual(eventsOf("kind: slack, events: ['*']"), noticeKinds);

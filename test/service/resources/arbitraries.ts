@@ -4,6 +4,7 @@ import type { Spec } from '../../../src/service/resources/v1.ts';
 import { sides } from '../../../src/core/model/failure-side.ts';
 import type { PolicyStatus } from '../../../src/core/model/policy-status.ts';
 import type { JsonObject } from '../../../src/core/model/untyped.ts';
+import { approvalRoundArbitrary, approvalsArbitrary } from './approval-arbitrary.ts';
 import { list, matching, some, text } from './arbitrary-parts.ts';
 
 const duration = fc
@@ -75,6 +76,7 @@ const window = some({ days, from: time, to: time, timeZone: text(64, 'Europe/Ber
 );
 const windows = list(window);
 const mode = fc.constantFrom('Automatic', 'Approval', 'DryRun');
+const approvals = approvalsArbitrary(duration);
 const pin = fc.constantFrom('Tag', 'Digest');
 const key = some(
   { secretRef: some({ name: strictName('cosign'), key: matching(/^[A-Za-z0-9._-]{1,20}$/, 'cosign.pub') }, ['name', 'key']) },
@@ -115,7 +117,9 @@ const wholeSpec = some(
     minAge: duration,
     pullSecrets,
     targets: list(target, 1),
-    update: some({ mode, pin, allowDowngrade: fc.boolean(), windows }),
+    update: some({ mode, approvals, pin, allowDowngrade: fc.boolean(), windows }).filter(
+      (one) => !('approvals' in one) || one.mode === 'Approval',
+    ),
     rollout,
     verify,
     poll,
@@ -282,6 +286,7 @@ export const v1StatusArbitrary: fc.Arbitrary<PolicyStatus> = wire(
       ]),
     ),
     pendingApproval: some({ tag, digest }, ['tag', 'digest']),
+    approvals: approvalRoundArbitrary({ tag, digest, dateTime }),
   }),
 );
 
