@@ -54,7 +54,7 @@ function verdict({ at, causes, policies: { total, affected, namespaces }, instal
           ? texts.waits(waiting, total)
           : texts.allWell(total);
   return html`
-    <p class=${`verdict ${urgent === 0 ? 'good' : 'bad'}`} role="status">${text}</p>
+    <p class=${`verdict ${urgent > 0 ? 'bad' : waiting > 0 ? '' : 'good'}`} role="status">${text}</p>
     <p class="note" data-again=${installation !== undefined && '30'}>
       ${texts.asOf}${' '}${ago(at)}${
         installation !== undefined &&
@@ -70,10 +70,12 @@ function showCauses({ causes, more }: Causes, caller: Caller, texts: Texts): Htm
     ${urgent.length > 0 && list(urgent, caller, texts)}
     ${
       passing.length > 0 &&
-      html`<details id="passing" open=${urgent.length === 0}>
-        <summary>${texts.causes.passing(passing.length)}</summary>
-        ${list(passing, caller, texts)}
-      </details>`
+      (urgent.length === 0
+        ? list(passing, caller, texts)
+        : html`<details id="passing">
+            <summary>${texts.causes.passing(passing.length)}</summary>
+            ${list(passing, caller, texts)}
+          </details>`)
     }
     ${more > 0 && html`<p class="note">${texts.causes.more(more)}</p>`}
   `;
