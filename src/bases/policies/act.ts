@@ -29,8 +29,8 @@ export interface ImageBehind {
   readonly isPinned: boolean;
   /** The digest of the base that the image is built on. */
   readonly base: string;
-  /** The tag of the base that the image is built on, if it is known. */
-  readonly baseTag?: string;
+  /** The tags of the base that the image is built on, as far as they are known, the one to compare first. */
+  readonly baseTags?: readonly string[];
   /** The source that the image names as its own. */
   readonly builtFrom?: string;
   /** The digest of the earlier image that is built on the base, where this one was rebased from it on something else. */

@@ -138,7 +138,7 @@ export function toImage({
     digest,
     isPinned: named !== undefined,
     base: recognition.base.digest,
-    ...defined({ baseTag: recognition.base.tags[0] }),
+    baseTags: recognition.base.tags,
     workloads,
     ...defined({ builtFrom, origin }),
   };

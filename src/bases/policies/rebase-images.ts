@@ -1,5 +1,6 @@
 /** Rebases the images of a roll-out, those of the next workloads first. */
 import { inParallel } from '../../core/async/in-parallel.ts';
+import { defined } from '../../core/model/defined.ts';
 import { describeError, PermanentError } from '../../core/model/errors.ts';
 import type { RebaseAction } from '../../core/model/base-policy.ts';
 import type { Discard, Discarded } from '../../core/model/discarded-image.ts';
@@ -12,7 +13,8 @@ export interface RebaseOrder {
   readonly policy: UsableBasePolicy;
   readonly action: RebaseAction;
   readonly image: ImageBehind & { readonly tag: string };
-  readonly base: SelectedBase;
+  /** The new base, with all tags that it is known to have. */
+  readonly base: SelectedBase & { readonly tags?: readonly string[] };
   /** The time for `$date`: when the base was selected, so that a repeated rebase has the same result. */
   readonly date: Date;
   /** Whether nothing is written: the result is only whether the image can be rebased. */
@@ -120,7 +122,7 @@ export type Refused = Extract<RebaseResult, { readonly refused: unknown }>;
 
 /** The order for an image, or why it cannot be rebased. */
 export function orderOf(
-  { policy, base, now }: Acting,
+  { policy, base, versions, now }: Acting,
   { image, action }: Chosen<RebaseAction>,
   isOnlyPlanned: boolean,
 ): RebaseOrder | Refused {
@@ -132,7 +134,8 @@ export function orderOf(
     return refused('RebaseRefused', `"${tag}" names other images over time: use the actions trigger or restart, or deploy versions`);
   const digest = image.origin ?? image.digest;
   const date = new Date(policy.status.latest?.selectedAt ?? now);
-  return { policy, action, image: { ...image, tag, digest }, base, date, isOnlyPlanned };
+  const tags = versions.known.find((version) => version.digest === base.digest)?.tags;
+  return { policy, action, image: { ...image, tag, digest }, base: { ...base, ...defined({ tags }) }, date, isOnlyPlanned };
 }
 
 /** The result that says why an image is not rebased. */

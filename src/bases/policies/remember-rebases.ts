@@ -3,6 +3,7 @@ import { BoundedMap } from '../../core/async/bounded-map.ts';
 import type { Discarded } from '../../core/model/discarded-image.ts';
 import { formatRepository } from '../../core/model/image-reference.ts';
 import { accessKey } from '../../core/model/image-source.ts';
+import { hashId } from '../../core/model/push-event.ts';
 import type { RebaseOrder, RebasePort, RebaseResult } from './rebase-images.ts';
 
 const maxRemembered = 10_000;
@@ -63,7 +64,7 @@ class Memory<T> {
 
 /** The key of an order. The generation of the policy represents its spec, and so the action. */
 function keyOf({ policy: { uid, generation, actions }, image, base, action, date, isOnlyPlanned }: RebaseOrder): string {
-  const { source, tag, digest, base: oldBase } = image;
+  const { source, tag, digest, base: oldBase, baseTags: oldTags } = image;
   const from = [formatRepository(source), accessKey(source), tag, digest, oldBase];
   return JSON.stringify([
     uid,
@@ -74,6 +75,8 @@ function keyOf({ policy: { uid, generation, actions }, image, base, action, date
     ...from,
     base.tag,
     base.digest,
+    // Tags that are learnt later may show another major version.
+    hashId([...(oldTags ?? []), '', ...(base.tags ?? [])]),
     date.getTime(),
     isOnlyPlanned,
   ]);

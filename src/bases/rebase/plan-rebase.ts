@@ -17,10 +17,15 @@ export interface RebaseRequest {
   /** The versions of the base that the application may be built on. The one with the most layers that fit is used. */
   readonly oldBases: readonly ImageContent[];
   readonly newBase: ImageContent;
+  /** All tags that versions of the base have or had, by their digests, as far as they are known. */
+  readonly baseTags?: BaseTags | undefined;
   /** Names of rules to skip. */
   readonly allow: readonly string[];
   readonly signatures: Signatures;
 }
+
+/** All tags of images, by their digests. */
+export type BaseTags = ReadonlyMap<string, readonly string[]>;
 
 /** What a rebase writes. Contents are in the order in which they must be pushed. */
 export interface RebasePlan {
@@ -110,13 +115,15 @@ function checkRules(
   images: readonly Bases<PlatformContent>[],
   request: RebaseRequest & { readonly oldBase: ImageContent },
 ): Refusal | undefined {
-  const { allow, signatures, oldBase, newBase } = request;
+  const { allow, signatures, oldBase, newBase, baseTags } = request;
+  const allTags = ({ digest }: ImageContent) => (baseTags?.get(digest) ?? []).map(originTag);
+  const tags = { oldBase: versionOf(oldBase), newBase: versionOf(newBase), ofOldBase: allTags(oldBase), ofNewBase: allTags(newBase) };
   const violated = new Map<string, { readonly why: string; readonly rule: string }>();
   for (const one of images) {
     const { files: before } = one.oldBase;
     const { files: after } = one.newBase;
     const files = before && after && { oldBase: before, newBase: after };
-    const change: BaseChange = { ...one, files, tags: { oldBase: versionOf(oldBase), newBase: versionOf(newBase) }, signatures };
+    const change: BaseChange = { ...one, files, tags, signatures };
     for (const { id, check } of rules) {
       const why = allow.includes(id) ? undefined : check(change);
       if (why !== undefined && !violated.has(id)) violated.set(id, { rule: id, why });

@@ -25,16 +25,16 @@ export interface PolicyRebase {
   /** The policy, whose Secrets are in its namespace. */
   readonly policy: { readonly namespace: string; readonly spec: { readonly base: Pick<PolicySpec, 'repository' | 'verification'> } };
   readonly action: RebaseAction;
-  /** The image to rebase. `base` is the digest of its current base, and `baseTag` the tag of that base, if it is known. */
+  /** The image to rebase. `base` is the digest of its current base, and `baseTags` are the tags of that base, as far as they are known, the one to compare first. */
   readonly image: {
     readonly source: ImageSource;
     readonly tag: string;
     readonly digest: string;
     readonly base: string;
-    readonly baseTag?: string;
+    readonly baseTags?: readonly string[];
   };
-  /** The base that the image should be built on. */
-  readonly base: { readonly tag: string; readonly digest: string };
+  /** The base that the image should be built on, with all tags that it is known to have. */
+  readonly base: { readonly tag: string; readonly digest: string; readonly tags?: readonly string[] };
   /** The time for `$date`, which is the same in each repetition. */
   readonly date: Date;
   /** Whether nothing is written: the result is only whether the image can be rebased. */
@@ -142,7 +142,11 @@ async function prepare(
     // Read by digest, because the tag may have moved since the image was examined.
     application: { source, reference: digest, tag },
     newBase: { source: baseSource, reference: base.digest, tag: base.tag },
-    oldBases: [{ source: baseSource, reference: image.base, ...defined({ tag: image.baseTag }) }],
+    oldBases: [{ source: baseSource, reference: image.base, ...defined({ tag: image.baseTags?.[0] }) }],
+    baseTags: new Map([
+      [image.base, image.baseTags ?? []],
+      [base.digest, base.tags ?? []],
+    ]),
     tag: action.tag,
     date,
     allow: action.allow,

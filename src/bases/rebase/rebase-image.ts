@@ -8,7 +8,7 @@ import { verifySignatures } from '../../service/verify/verify-signatures.ts';
 import { chooseTag, type ChosenTag, formatTag } from './choose-tag.ts';
 import type { ImageContent, PlatformContent } from './content.ts';
 import { nameOf } from './match-layers.ts';
-import { type AlreadyCurrent, planRebase, type RebasePlan } from './plan-rebase.ts';
+import { type AlreadyCurrent, type BaseTags, planRebase, type RebasePlan } from './plan-rebase.ts';
 import { provenanceOf } from './provenance.ts';
 import type { ReadBaseAttestations } from './read-base-attestations.ts';
 import type { ReadFileSigns } from './read-file-signs.ts';
@@ -23,6 +23,8 @@ export interface RebaseOrder {
   readonly newBase: Located;
   /** The versions of the base that the application may be built on; at least one. */
   readonly oldBases: readonly Located[];
+  /** All tags that versions of the base have or had, by their digests, as far as they are known. */
+  readonly baseTags?: BaseTags | undefined;
   /** The template of the tag, with `$tag` and `$date`. */
   readonly tag: string;
   readonly date: Date;
@@ -79,7 +81,7 @@ export async function rebaseImage(order: RebaseOrder, ports: RebasePorts): Promi
   const { application, newBase } = read;
   const signatures = await readSignatures(application, order, ports);
   const shown = await showFiles(read, order, ports);
-  const plan = planRebase({ ...shown, allow: order.allow, signatures });
+  const plan = planRebase({ ...shown, baseTags: order.baseTags, allow: order.allow, signatures });
   if (isRefusal(plan)) return plan;
   if (plan.kind === 'current') return { ...plan, application, newBase };
 

@@ -62,7 +62,7 @@ describe('rememberRebases', () => {
     assert.equal(await countOf([...steps, [11 * minute, order]], rebased), 2);
   });
 
-  it('asks again for another image, base, old base, repository, date or access, and to write what was only planned', async () => {
+  it('asks again for another image, base, old base, tags of it, repository, date or access, and to write what was only planned', async () => {
     const { image, base } = order;
     const others: RebaseOrder[] = [
       { ...order, image: { ...image, digest: digest('d') } },
@@ -70,6 +70,7 @@ describe('rememberRebases', () => {
       { ...order, image: { ...image, base: digest('1') } },
       { ...order, image: { ...image, source: { ...image.source, path: 'shop/api' } } },
       { ...order, base: { ...base, digest: digest('e') } },
+      { ...order, base: { ...base, tags: ['latest', '21.0.2'] } },
       { ...order, date: new Date('2026-11-24T10:00:00Z') },
       { ...order, isOnlyPlanned: true },
       {

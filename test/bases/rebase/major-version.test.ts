@@ -1,7 +1,7 @@
 /** Major versions of bases, with tags as Temurin, Corretto, Distroless, UBI, Alpine, Debian, Node, Python, .NET, Bitnami and Chainguard have them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { majorsOf, sameMajors } from '../../../src/bases/rebase/rules/major-numbers.ts';
+import { haveOtherMajors, majorsOf, sameMajors } from '../../../src/bases/rebase/rules/major-numbers.ts';
 import { majorVersion } from '../../../src/bases/rebase/rules/major-version.ts';
 import { planRebase } from '../../../src/bases/rebase/plan-rebase.ts';
 import { request } from './samples.ts';
@@ -60,6 +60,48 @@ for (const [rows, expected] of [
       assert.equal(sameMajors(majorsOf(before), majorsOf(after)), expected);
       assert.equal(sameMajors(majorsOf(after), majorsOf(before)), expected);
     });
+
+const underLatest = [
+  ['17.0.9', '21.0.1', true],
+  ['21.0.1', '21.0.2', false],
+  ['17 17.0.9', '21', false],
+  ['17.0.9_9-jre', '21.0.1_12-jre', true],
+  ['8u392-b08', '11.0.2', true],
+  ['8u392-b08-jre', '8u402-b06-jre', false],
+  ['v1.9.4', 'v2.0.0', true],
+  ['17.0.9 21.0.0-rc1', '21.0.1', false],
+  ['21.0.1-alpine3.18', '21.0.2-alpine3.20', false],
+  ['21.0.1-alpine3.18', '21.0.2-debian12', false],
+  ['21.0.2-13-debian-11-r3', '21.0.2-14-debian-12-r0', true],
+  ['3.18.4', '3.19.0', false],
+  ['9.3-1476', '9.4-949', false],
+  ['8.9-1107', '9.3-1476', true],
+  ['45', '46', false],
+  ['build-45', 'build-46', false],
+  ['main-45.1', 'main-46.1', false],
+  ['20231115.1', '20240115.1', false],
+  ['2023.11.15', '2024.01.15', false],
+  ['2023-11-15', '2024-01-15', false],
+  ['2023.3.20231218.0', '2024.1.20240131.0', false],
+  ['stable-3f2a91c', 'stable-9d81b04', false],
+  ['', '21.0.1', false],
+] as const;
+
+for (const [before, after, isOther] of underLatest)
+  test(`under latest, ${before || 'no other tag'} and ${after} are ${isOther ? 'refused' : 'accepted'}`, () => {
+    const [old, next] = [before, after].map((tags) => ['latest', ...tags.split(' ').filter(Boolean)]);
+    assert.equal(haveOtherMajors(old ?? [], next ?? []), isOther);
+    assert.equal(haveOtherMajors(next ?? [], old ?? []), isOther);
+    const wanted = request({ oldBase: { tag: 'latest' }, newBase: { tag: 'latest' } });
+    const [oldBase] = wanted.oldBases;
+    assert.ok(oldBase !== undefined);
+    const baseTags = new Map([
+      [oldBase.digest, old ?? []],
+      [wanted.newBase.digest, next ?? []],
+    ]);
+    const result = planRebase({ ...wanted, baseTags });
+    assert.deepEqual(result.kind === 'refused' ? result.rules : [], isOther ? [majorVersion.id] : []);
+  });
 
 const variables = [
   ['JAVA_VERSION=jdk-21.0.1+12', 'JAVA_VERSION=jdk-21.0.2+13', true],

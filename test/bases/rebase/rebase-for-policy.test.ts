@@ -101,7 +101,7 @@ async function run(
     policy: { namespace: 'platform', spec: { base: { repository: order.newBase.source, ...(verification && { verification }) } } },
     action: { kind: 'rebase', images: ['*'], tag: '$tag-base.$date', allow: [], pushSecret: 'rebaser', ...action },
     image: { source: order.application.source, tag: '1.2.3', digest: digests.application, base: digests.oldBase, ...image },
-    base: { tag: '21.0.2', digest: digests.newBase },
+    base: { tag: '21.0.2', digest: digests.newBase, tags: ['21.0.2'] },
     date: order.date,
     isOnlyPlanned,
   };
@@ -217,11 +217,12 @@ describe('refused, and nothing is written', () => {
     ],
     'to sign what is not signed': [{ action: { signingKey } }, 'SignatureAdded', /application is not signed/],
     'when the base has gone': [{ image: { base: `sha256:${'0'.repeat(64)}` } }, 'NotFound', /the registry does not have .*base@sha256:000/],
-    'when the first number of the tag of the base changes': [
-      { image: { baseTag: '17.0.9' } },
+    'when the first number of the tag changes': [
+      { image: { baseTags: ['17.0.9'] } },
       'MajorVersionChanged',
-      /the version of the base changes from "17\.0\.9" to "21\.0\.2"/,
+      /from "17\.0\.9" to "21\.0\.2"/,
     ],
+    'when that of a further tag does': [{ image: { baseTags: ['latest', '17.0.9'] } }, 'MajorVersionChanged', /from "latest, 17\.0\.9" to/],
     'when the new base would change nothing': [{ image: {} }, 'LayersUnchanged', /has the layers of 21\.0\.2 already, and no setting/],
   };
   for (const [name, [how, reason, message]] of Object.entries(cases)) {

@@ -23,6 +23,38 @@ export function majorsOf(tag: string): ReadonlyMap<string, number> {
   return majors;
 }
 
+/** A part of a tag with two numbers of a version: `21.0.1`, `alpine3.20`, `8u392`. */
+const versioned = /^[a-z]*([0-9]+)(?:\.[0-9]+|u[0-9]+)/;
+/** Words before the number of a run of a pipeline, which is no version. */
+const run = /^(?:main|master|trunk|develop|dev|nightly|edge|snapshot|build|ci|run|pr|sha)$/;
+/** Larger numbers are years, dates and runs of pipelines. */
+const maxMajor = 1_900;
+
+/** The major versions of all tags that name a version with at least two numbers, by the word that each belongs to. */
+function majorsOfVersions(tags: readonly string[]): ReadonlyMap<string, ReadonlySet<number>> {
+  const majors = new Map<string, Set<number>>();
+  for (const tag of tags) {
+    const parts = tag
+      .toLowerCase()
+      .replace(/^v(?=[0-9])/, '')
+      .split(/[-_+]/);
+    if (!parts.some((text) => Number(versioned.exec(text)?.[1] ?? maxMajor) < maxMajor)) continue;
+    for (const [name, major] of majorsOf(tag)) {
+      if (major < maxMajor && !run.test(name)) majors.set(name, new Set([...(majors.get(name) ?? []), major]));
+    }
+  }
+  return majors;
+}
+
+/** Whether the tags of two images name other major versions of the same word, whichever of them are compared. Tags that name no version say nothing. */
+export function haveOtherMajors(before: readonly string[], after: readonly string[]): boolean {
+  const [old, next] = [majorsOfVersions(before), majorsOfVersions(after)];
+  return [...old].some(([name, majors]) => {
+    const others = next.get(name);
+    return others !== undefined && ![...majors].some((major) => others.has(major));
+  });
+}
+
 /** Whether two tags name the same major versions. Words that only one of them has are not compared, unless they have no word in common. */
 export function sameMajors(before: ReadonlyMap<string, number>, after: ReadonlyMap<string, number>): boolean {
   if (before.size === 0 || after.size === 0) return true;

@@ -1,8 +1,10 @@
 import type { PlatformContent } from '../content.ts';
 import { variables } from '../../recognize/settings.ts';
-import { majorsOf, sameMajors } from './major-numbers.ts';
+import { haveOtherMajors, majorsOf, sameMajors } from './major-numbers.ts';
 import { type BaseChange, type Rule, shown } from './rule.ts';
 
+/** The maximum number of tags that a message names of each base. */
+const maxShown = 4;
 const label = 'org.opencontainers.image.version';
 
 /**
@@ -40,11 +42,14 @@ const runtimes: Readonly<Record<string, number>> = {
 /** Compares every sign of the version of a base. One that shows another major version is enough, because the others may be about something else. */
 export const majorVersion: Rule = {
   id: 'MajorVersionChanged',
-  about: `A sign of the major version differs: a number in the tags of the base with the same word (21 of \`21.0.1\`, 17 of \`jre-17\`, 12 of \`nodejs20-debian12\`), the label or annotation \`${label}\`, the variable of a runtime, such as \`JAVA_VERSION\` (of some, such as Python, Ruby and PHP, the second number counts as well), or the release of the distribution (\`VERSION_ID\` of os-release, read as for \`DistributionChanged\`).`,
+  about: `A sign of the major version differs: a number in the tags of the base with the same word (21 of \`21.0.1\`, 17 of \`jre-17\`, 12 of \`nodejs20-debian12\`; besides the tags that are followed, all that name a version with two numbers are compared, and refuse if no two of them agree), the label or annotation \`${label}\`, the variable of a runtime, such as \`JAVA_VERSION\` (of some, such as Python, Ruby and PHP, the second number counts as well), or the release of the distribution (\`VERSION_ID\` of os-release, read as for \`DistributionChanged\`).`,
   check(change) {
     const { tags, oldBase, newBase } = change;
     if (tags.oldBase !== undefined && tags.newBase !== undefined && !sameMajors(majorsOf(tags.oldBase), majorsOf(tags.newBase)))
       return `the version of the base changes from ${shown(tags.oldBase)} to ${shown(tags.newBase)}`;
+    const { ofOldBase = [], ofNewBase = [] } = tags;
+    if (haveOtherMajors(ofOldBase, ofNewBase))
+      return `the version of the base changes from ${shown(ofOldBase.slice(0, maxShown).join(', '))} to ${shown(ofNewBase.slice(0, maxShown).join(', '))}`;
     const [before, after] = [versionOf(oldBase), versionOf(newBase)];
     if (before !== undefined && after !== undefined && numbersOf(before, 1) !== numbersOf(after, 1))
       return `the version of the base changes from ${shown(before)} to ${shown(after)}`;

@@ -6,8 +6,13 @@ import type { Bases } from '../merge-config.ts';
 
 /** A change of the base of an image for one platform. */
 export interface BaseChange extends Bases<PlatformContent> {
-  /** The tags of the bases, if they are known. */
-  readonly tags: { readonly oldBase?: string | undefined; readonly newBase?: string | undefined };
+  /** The tags of the bases, if they are known: those that are followed, and all that they have or had. */
+  readonly tags: {
+    readonly oldBase?: string | undefined;
+    readonly newBase?: string | undefined;
+    readonly ofOldBase?: readonly string[];
+    readonly ofNewBase?: readonly string[];
+  };
   readonly signatures: Signatures;
   /** What the files of the bases show; absent if they were not read. */
   readonly files?: { readonly oldBase: FileSigns; readonly newBase: FileSigns } | undefined;
