@@ -97,8 +97,8 @@ export const chineseBaseImages: Readonly<Record<string, string>> = {
   'Those that are built on a version of another line.': '基于另一条版本线的版本构建的镜像。',
   'What is known about the base.': '对基础镜像的了解。',
   'The versions of the base that images are compared with.': '与镜像比较的基础镜像版本数。',
-  'The tags of the base that are not compared: they are still to be read, cannot be read, or are too many.':
-    '未参与比较的基础镜像标签数：尚待读取、无法读取，或数量过多。',
+  'The tags and versions of the base that are not compared: they are still to be read, cannot be read, do not show their layers, or are too many.':
+    '未参与比较的基础镜像标签和版本：尚未读取、无法读取、不显示其层，或数量过多。',
   'Tags of the same repository that count as older versions of the base, although select does not admit them. Applications on other versions are of another line and stay where they are.':
     '同一仓库中虽不被 select 允许、但算作基础镜像较旧版本的标签。基于其他版本的应用属于另一条版本线，保持不变。',
   'Those whose base could not be recognized.': '无法识别其基础镜像的镜像。',

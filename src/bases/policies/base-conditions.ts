@@ -70,7 +70,7 @@ export function describeConditions(
       { type: 'Reconciling', status: 'True', reason: 'Progressing', message },
       ...approval,
     ];
-  const isUnsure = counts.unknown > 0 || versions.unread > 0;
+  const isUnsure = counts.unknown > 0 || versions.unread > 0 || versions.hidden !== undefined;
   const reason = counts.behind > 0 ? 'ImagesBehind' : isUnsure ? 'ImagesUnknown' : 'UpToDate';
   return [{ type: 'Ready', status: 'True', reason, message }, ...approval];
 }
@@ -83,7 +83,7 @@ function summarize(
   { total, behind, unknown, otherLine = 0 }: NonNullable<BaseStatus['images']>,
   { tag, images, versions }: Pick<Findings, 'images' | 'versions'> & { readonly tag: string },
 ): string {
-  const { unread, isBeingRead, fault } = versions;
+  const { unread, isBeingRead, fault, hidden } = versions;
   if (total === 0)
     return 'the selected workloads run no images: check the selectors, and that the owners of other namespaces have consented';
   const others = [
@@ -91,9 +91,10 @@ function summarize(
       ? []
       : [`${otherLine} ${otherLine === 1 ? 'is' : 'are'} built on a version of another line, which spec.from may name`]),
     ...(unread === 0 ? [] : [`${unread} tags of the base are not compared${describeUnread(isBeingRead, fault)}`]),
+    ...(hidden === undefined ? [] : [describeHidden(hidden)]),
     ...(unknown === 0 ? [] : [`of ${unknown} the base is not known${describeUnknown(images)}`]),
   ];
-  const known = unknown > 0 || unread > 0 ? 'no image is known to be behind' : 'no image is behind';
+  const known = unknown > 0 || unread > 0 || hidden !== undefined ? 'no image is known to be behind' : 'no image is behind';
   return [behind === 0 ? `${known} ${tag} (of ${total})` : `${behind} of ${total} images are behind ${tag}`, ...others].join('; ');
 }
 
@@ -114,6 +115,11 @@ function describeUnpermitted(namespace: string, repositories: readonly Repositor
   if (repositories.length === 0) return '';
   const what = repositories.length === 1 ? 'the images of 1 repository are' : `the images of ${repositories.length} repositories are`;
   return `; ${what} not rebased, because nothing permits to push them: ${describeMissingGrant(namespace, repositories)}`;
+}
+
+function describeHidden({ count, example }: NonNullable<Findings['versions']['hidden']>): string {
+  const what = `${count} versions of the base, such as ${example}, are`;
+  return `${what} not compared, because their configurations do not show their layers: push them anew, and let the builds on them name their base`;
 }
 
 function describeUnread(isBeingRead: boolean, fault: string | undefined): string {

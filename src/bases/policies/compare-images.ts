@@ -1,7 +1,11 @@
 /** Compares the images that run with the versions of the base, and remembers what is learnt about it. */
+import { inSlices } from '../../core/async/in-parallel.ts';
+import { defined } from '../../core/model/defined.ts';
 import { sameRepository } from '../../core/model/image-reference.ts';
 import { toSeconds } from '../../core/model/text.ts';
 import type { BaseJob } from '../../service/queue/jobs.ts';
+import { hidesLayers, type KnownBase } from '../recognize/layers.ts';
+import type { Line } from '../recognize/line.ts';
 import type { Acting, ImageState, UsableBasePolicy } from './act.ts';
 import { actionFor } from './action-for.ts';
 import { describeBelow, findBelow } from './bases-below.ts';
@@ -69,9 +73,20 @@ export async function compareImages(policy: UsableBasePolicy, choice: Chosen, po
     unread: {
       unread: givenUp + rest.length + failed.length,
       isBeingRead: rest.length > 0,
+      ...defined({ hidden: await findHidden([...known, ...learnt], line, signal) }),
       ...(failed[0] !== undefined && { fault: `${failed[0].tag}: ${failed[0].why}` }),
     },
   };
+}
+
+/** The versions that an image on an older base may be built on, and whose layers are not known. */
+async function findHidden(known: readonly KnownBase[], line: Line, signal: AbortSignal): Promise<Findings['versions']['hidden']> {
+  const hidden: KnownBase[] = [];
+  await inSlices(known, signal, (version) => {
+    if (hidesLayers(version) && !['other', 'newer'].includes(line.relationOf(version) ?? '')) hidden.push(version);
+  });
+  const [first] = hidden;
+  return first && { count: hidden.length, example: first.tags[0] ?? first.digest };
 }
 
 function isBehind({ state }: ExaminedImage): boolean {

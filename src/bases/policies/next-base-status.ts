@@ -28,6 +28,8 @@ export interface Findings {
     readonly isBeingRead: boolean;
     /** Why one of them could not be read. */
     readonly fault?: string;
+    /** The versions of the line whose layers are not known, and the tag or digest of one. */
+    readonly hidden?: { readonly count: number; readonly example: string };
   };
   /** The state of an image according to the actions; undefined if no action applies to it. */
   readonly stateOf: (image: ExaminedImage) => ImageState | undefined;
@@ -82,7 +84,7 @@ export function nextBaseStatus(policy: BaseImagePolicy, found: Findings, at: Dat
     ...(request !== undefined && { lastHandledRequest: cut(request, maxLengths.request) }),
     ...defined({ waiting }),
     images: counts,
-    versions: { known: versions.known, unread: versions.unread },
+    versions: { known: versions.known, unread: versions.unread + (versions.hidden?.count ?? 0) },
     ...(since[0] !== undefined && { behindSince: since[0] }),
     dependents: dependents.slice(0, maxDependents),
     ...(acted.waves && { waves: acted.waves }),

@@ -38,6 +38,11 @@ export interface KnownPlatform {
   readonly settings?: string;
 }
 
+/** Whether the configuration of an image of the version cannot be read, so that no image can be compared with its layers. Settings are read from it as well. */
+export function hidesLayers({ platforms }: Pick<KnownBase, 'platforms'>): boolean {
+  return platforms.some(({ layers, settings }) => layers === undefined && settings === undefined);
+}
+
 /** The diff ids of layers without any file, which unrelated images share: the archive of no files, and no bytes at all. */
 const emptyLayers = new Set([
   'sha256:5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef',

@@ -127,7 +127,9 @@ export const baseStatusSchema = z
     versions: z
       .object({
         known: count('The versions of the base that images are compared with.'),
-        unread: count('The tags of the base that are not compared: they are still to be read, cannot be read, or are too many.'),
+        unread: count(
+          'The tags and versions of the base that are not compared: they are still to be read, cannot be read, do not show their layers, or are too many.',
+        ),
       })
       .exactOptional()
       .describe('What is known about the base.'),

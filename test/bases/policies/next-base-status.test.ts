@@ -145,6 +145,11 @@ describe('nextBaseStatus', () => {
       'ImagesUnknown',
       'no image is known to be behind 21.0.7 (of 1); 3 tags of the base are not compared: 20: the registry answers 500',
     ]);
+    assert.deepEqual(shown([current], { hidden: { count: 2, example: '21.0.5' } }), [
+      'True',
+      'ImagesUnknown',
+      'no image is known to be behind 21.0.7 (of 1); 2 versions of the base, such as 21.0.5, are not compared, because their configurations do not show their layers: push them anew, and let the builds on them name their base',
+    ]);
     assert.deepEqual(shown([current], { unread: 900, isBeingRead: true }), [
       'False',
       'Progressing',

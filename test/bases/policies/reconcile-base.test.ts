@@ -136,3 +136,19 @@ describe('a registry that announces an image before it shows it', () => {
     assert.notEqual(replica.status().latest, undefined);
   });
 });
+
+describe('a version of the base whose configuration does not show its layers', () => {
+  for (const [name, layers, reason] of [
+    ['counts as not compared', { a: [] }, 'ImagesUnknown'],
+    ['does not count once it shows them', { a: ['1'] }, 'UpToDate'],
+  ] as const)
+    it(name, async () => {
+      const replica = createReplica({ layers });
+      replica.tags.set('1.2.3', digestOf('a')).set('main', digestOf('d'));
+      await replica.process(jobOf('Poll'));
+      const { conditions = [], versions } = replica.status();
+      const ready = conditions.find(({ type }) => type === 'Ready');
+      assert.deepEqual([ready?.reason, versions?.unread], [reason, reason === 'UpToDate' ? 0 : 1]);
+      assert.equal(/1 versions of the base, such as 1\.2\.3, are not compared/.test(ready?.message ?? ''), reason !== 'UpToDate');
+    });
+});
