@@ -45,7 +45,7 @@ export async function compareImages(policy: UsableBasePolicy, choice: Chosen, po
   const { source, selected, job, asksRegistry } = choice;
   const isFresh = freshOf(choice);
   const digestLifeMs = digestLifeOf(policy, job, asksRegistry);
-  const { known, line, news, rest, failed, givenUp } = await learnVersions(policy, choice, ports, signal);
+  const { known, line, news, used, rest, failed, givenUp } = await learnVersions(policy, choice, ports, signal);
   const listed = listImages(policy, ports.cluster);
   const listedAs = new Map(policy.status.dependents?.map((one) => [one.image, one]));
   const shown = (image: string) => listedAs.get(image);
@@ -56,9 +56,13 @@ export async function compareImages(policy: UsableBasePolicy, choice: Chosen, po
   const images = [...running.images, ...bases.images];
   const learnt = [...running.learnt, ...bases.learnt];
   const seenAt = toSeconds(new Date(ports.cluster.now()));
-  const named = learnt.map((version) => seenVersion(version, { seenAt }));
   const inUse = new Set(images.flatMap(({ recognition }) => (recognition.kind === 'recognized' ? [recognition.base.digest] : [])));
-  if (news.length + named.length > 0) await ports.records.add(policy, [...news, ...named], { inUse, signal });
+  const named = learnt.filter(({ digest }) => !inUse.has(digest)).map((version) => seenVersion(version, { seenAt }));
+  const newlyUsed = [...known, ...learnt].filter(({ digest }) => inUse.has(digest) && !used.has(digest));
+  const added = [...news, ...named, ...newlyUsed.map((version) => seenVersion(version, { seenAt, used: true }))];
+  // An image whose base is not known may be built on any version.
+  const keepsAll = images.some(({ state }) => state === 'Unknown');
+  if (added.length > 0) await ports.records.add(policy, added, { inUse, keepsAll, signal });
   keepUnread(policy, { tags: [...rest, ...failed.map(({ tag }) => tag)], givenUp }, ports);
   const left = await leaveImages(
     policy,

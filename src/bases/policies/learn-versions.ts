@@ -20,11 +20,11 @@ export interface VersionRecords {
     signal: AbortSignal,
     options?: { readonly atLeast?: number },
   ) => Promise<readonly SeenVersion[]>;
-  /** Adds versions, and returns all. Versions in use are never dropped. */
+  /** Adds versions, and returns all. Versions in use are never dropped, and none is with `keepsAll`. */
   readonly add: (
     policy: UsableBasePolicy,
     versions: readonly SeenVersion[],
-    options: { readonly inUse: ReadonlySet<string>; readonly signal: AbortSignal },
+    options: { readonly inUse: ReadonlySet<string>; readonly keepsAll?: boolean; readonly signal: AbortSignal },
   ) => Promise<readonly SeenVersion[]>;
 }
 
@@ -42,6 +42,8 @@ export interface LearntVersions {
   readonly line: Line;
   /** Versions to remember: they are new, or have a new tag. */
   readonly news: readonly SeenVersion[];
+  /** The digests of the versions of which it is remembered that images on them ran. */
+  readonly used: ReadonlySet<string>;
   /** Tags to read in the next reconcile. */
   readonly rest: readonly string[];
   /** Tags that could not be read, to be read again some minutes later. */
@@ -116,6 +118,7 @@ export async function learnVersions(
     known: ordered,
     line,
     news: found.filter(isNews).map((version) => seenVersion(version, version)),
+    used: new Set(remembered.flatMap(({ digest, used }) => (used === true ? [digest] : []))),
     rest,
     failed: read.unread,
     givenUp: (isNew ? 0 : earlier) + unseen.length - possible.length,
@@ -125,9 +128,9 @@ export async function learnVersions(
 /** A version as it is remembered. */
 export function seenVersion(
   { digest, tags, platforms, builtFrom }: KnownBase,
-  { seenAt, selected }: Pick<SeenVersion, 'seenAt' | 'selected'>,
+  { seenAt, selected, used }: Pick<SeenVersion, 'seenAt' | 'selected' | 'used'>,
 ): SeenVersion {
-  return { digest, tags, platforms, seenAt, ...defined({ builtFrom, selected }) };
+  return { digest, tags, platforms, seenAt, ...defined({ builtFrom, selected, used }) };
 }
 
 /** Known tags may have been moved: the newest of the line are read again after each answer of the registry, and all others in turn. */

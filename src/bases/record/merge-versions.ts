@@ -15,6 +15,7 @@ export function mergeVersions(known: readonly SeenVersion[], added: readonly See
 
 function join(before: SeenVersion, now: SeenVersion): SeenVersion {
   const isSelected = before.selected === true || now.selected === true;
+  const isUsed = before.used === true || now.used === true;
   return withFewTags({
     ...before,
     ...now,
@@ -22,6 +23,7 @@ function join(before: SeenVersion, now: SeenVersion): SeenVersion {
     platforms: unite(before.platforms, now.platforms),
     seenAt: before.seenAt < now.seenAt ? before.seenAt : now.seenAt,
     ...(isSelected && { selected: true as const }),
+    ...(isUsed && { used: true as const }),
   });
 }
 
@@ -43,11 +45,12 @@ function withFewTags(version: SeenVersion): SeenVersion {
   return version.tags.length <= maxTags ? version : { ...version, tags: version.tags.slice(0, maxTags) };
 }
 
-/** At most `max` versions, or all that running images are built on if these are more. The policy's selections stay before others, the newest first. */
+/** At most `max` versions, or all that running images are or were built on if these are more. Images that cannot be read now, and pods that outlive their tag, are on these. The policy's selections stay before others, the newest first. */
 export function boundVersions(versions: readonly SeenVersion[], max: number, inUse: ReadonlySet<string>): SeenVersion[] {
   if (versions.length <= max) return [...versions];
-  const rank = ({ digest, selected }: SeenVersion) => (inUse.has(digest) ? 0 : selected === true ? 1 : 2);
-  const needed = versions.filter(({ digest }) => inUse.has(digest)).length;
+  const isNeeded = ({ digest, used }: SeenVersion) => used === true || inUse.has(digest);
+  const rank = (version: SeenVersion) => (isNeeded(version) ? 0 : version.selected === true ? 1 : 2);
+  const needed = versions.filter(isNeeded).length;
   const kept = versions
     .toSorted((a, b) => rank(a) - rank(b) || (a.seenAt > b.seenAt ? -1 : Number(a.seenAt < b.seenAt)))
     .slice(0, Math.max(max, needed));

@@ -24,11 +24,11 @@ type Owner = Pick<BaseImagePolicy, 'namespace' | 'name' | 'uid'>;
 export interface RecordStore {
   /** All versions of a policy. With `atLeast`, they are read again if this process knows fewer. */
   read(policy: Owner, signal: AbortSignal, options?: { readonly atLeast?: number }): Promise<readonly SeenVersion[]>;
-  /** Adds versions, and returns all. Those in use are never dropped. */
+  /** Adds versions, and returns all. Those in use are never dropped, and none is with `keepsAll`. */
   add(
     policy: Owner,
     versions: readonly SeenVersion[],
-    options: { readonly inUse: ReadonlySet<string>; readonly signal: AbortSignal },
+    options: { readonly inUse: ReadonlySet<string>; readonly keepsAll?: boolean; readonly signal: AbortSignal },
   ): Promise<readonly SeenVersion[]>;
 }
 
@@ -105,11 +105,11 @@ export function createRecordStore({ client, label, max }: RecordStoreOptions): R
       known.set(policy.uid, versions);
       return versions;
     },
-    async add(policy, versions, { inUse, signal }) {
+    async add(policy, versions, { inUse, keepsAll = false, signal }) {
       const all = await retryOnConflict(async () => {
         const records = await list(policy, signal);
         const stored = records.map((record) => record.versions);
-        const union = boundVersions(mergeVersions(stored.flat(), versions), max, inUse);
+        const union = boundVersions(mergeVersions(stored.flat(), versions), keepsAll ? Infinity : max, inUse);
         await measureVersions(union, signal);
         const changed: Changed[] = [];
         await inSlices(shareOut(union, stored).entries(), signal, ([index, share]) => {

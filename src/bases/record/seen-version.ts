@@ -40,6 +40,7 @@ const seenVersion = z
     tags: z.array(z.string().max(128).refine(isTag).describe('A tag.')).max(maxTags).describe('The tags that the image has or had.'),
     seenAt: z.iso.datetime().max(64).describe('When it was first seen.'),
     selected: z.literal(true).exactOptional().describe('Whether the policy has selected it.'),
+    used: z.literal(true).exactOptional().describe('Whether an image that is built on it ran. It is never forgotten.'),
     builtFrom: z.string().max(512).regex(sourcePattern).exactOptional().describe('The source that the image names as its own.'),
     platforms: z.array(platform).max(maxPlatforms).describe('The images of its platforms.'),
   })

@@ -152,3 +152,38 @@ describe('a version of the base whose configuration does not show its layers', (
       assert.equal(/1 versions of the base, such as 1\.2\.3, are not compared/.test(ready?.message ?? ''), reason !== 'UpToDate');
     });
 });
+
+describe('what a policy remembers', () => {
+  const layers = { a: ['1'], d: ['1', '2'], e: ['3'] };
+  const remember = async (main: string | undefined) => {
+    const replica = createReplica({ layers });
+    replica.tags.set('1.2.3', digestOf('a'));
+    if (main === undefined) replica.tags.delete('main');
+    else replica.tags.set('main', digestOf(main));
+    await replica.process(jobOf('Poll'));
+    return replica;
+  };
+
+  it('says on which versions images ran, so that one that is unreadable later does not lose its base', async () => {
+    const { added, process } = await remember('d');
+    const used = () => added.map(({ versions }) => versions.map(({ used = false }) => used).includes(true));
+    assert.deepEqual(used(), [true]);
+    await process(jobOf('Poll'));
+    assert.deepEqual(used(), [true]);
+    assert.deepEqual(
+      (await remember('e')).added.map(({ versions }) => versions.some((one) => one.used === true)),
+      [false],
+    );
+  });
+
+  it('loses nothing while an image cannot be read', async () => {
+    for (const [main, keepsAll] of [
+      ['d', false],
+      [undefined, true],
+    ] as const)
+      assert.deepEqual(
+        (await remember(main)).added.map((one) => one.keepsAll),
+        [keepsAll],
+      );
+  });
+});

@@ -5,6 +5,7 @@ import { BoundedMap } from '../../../src/core/async/bounded-map.ts';
 import { PolicyChanged } from '../../../src/bases/policies/brake.ts';
 import type { BasePorts } from '../../../src/bases/policies/ports.ts';
 import { processBaseJob } from '../../../src/bases/policies/reconcile-base.ts';
+import { mergeVersions } from '../../../src/bases/record/merge-versions.ts';
 import type { SeenVersion } from '../../../src/bases/record/seen-version.ts';
 import { createVersionsMemory } from '../../../src/bases/policies/select-base.ts';
 import { type BaseImagePolicy } from '../../../src/core/model/base-policy.ts';
@@ -40,6 +41,8 @@ interface Replica {
   readonly requests: string[];
   /** Kubernetes Events. */
   readonly events: readonly ObjectEvent[];
+  /** What it has remembered, and whether nothing else might be forgotten meanwhile. */
+  readonly added: readonly { readonly versions: readonly SeenVersion[]; readonly keepsAll: boolean }[];
   /** Jobs that it has added. */
   readonly jobs: BaseJob[];
   /** Names of the workloads that it has restarted. */
@@ -77,6 +80,7 @@ export function createReplica({ settings = {}, layers = {}, pods, signatures = {
   const jobs: BaseJob[] = [];
   const restarted: string[] = [];
   let remembered: readonly SeenVersion[] = [];
+  const added: { versions: readonly SeenVersion[]; keepsAll: boolean }[] = [];
   let version = 1;
   let policy = read({}, '1');
   const write = (status: object) => (policy = read(status, String(++version)));
@@ -121,9 +125,9 @@ export function createReplica({ settings = {}, layers = {}, pods, signatures = {
     versions: createVersionsMemory(),
     records: {
       read: () => Promise.resolve(remembered),
-      add: (_, versions) => {
-        const added = new Set(versions.map(({ digest }) => digest));
-        remembered = [...remembered.filter(({ digest }) => !added.has(digest)), ...versions];
+      add: (_, versions, { keepsAll = false }) => {
+        added.push({ versions, keepsAll });
+        remembered = mergeVersions(remembered, versions);
         return Promise.resolve(remembered);
       },
     },
@@ -150,6 +154,7 @@ export function createReplica({ settings = {}, layers = {}, pods, signatures = {
   };
   const replica: Replica = {
     results,
+    added,
     jobs,
     restarted,
     process: (job) => processBaseJob(job, contextOf(), all),

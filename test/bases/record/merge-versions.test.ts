@@ -70,6 +70,18 @@ test('versions in use are never dropped, and the newest others are kept', () => 
   );
 });
 
+test('versions on which images ran are never dropped, whoever says so last', () => {
+  const all = Array.from({ length: 6 }, (_, index) => version(`${index}`, { seenAt: `2026-11-23T12:00:${10 + index}Z` }));
+  const ran = version('1', { seenAt: '2026-11-23T12:00:30Z', used: true });
+  for (const merged of [mergeVersions(all, [ran]), mergeVersions([ran], all)])
+    assert.deepEqual(
+      boundVersions(merged, 2, new Set())
+        .map(({ tags: [name] }) => name)
+        .toSorted((a = '', b = '') => a.localeCompare(b)),
+      ['1', '5'],
+    );
+});
+
 test('more versions than the maximum are kept if all are in use', () => {
   const all = Array.from({ length: 5 }, (_, index) => version(`${index}`, { seenAt: `2026-11-23T12:00:${10 + index}Z` }));
   const inUse = new Set(['0', '1', '2'].map(digestFor));
