@@ -5,7 +5,7 @@ import { sides } from '../../../src/core/model/failure-side.ts';
 import type { PolicyStatus } from '../../../src/core/model/policy-status.ts';
 import type { JsonObject } from '../../../src/core/model/untyped.ts';
 import { approvalRoundArbitrary, approvalsArbitrary } from './approval-arbitrary.ts';
-import { list, matching, some, text } from './arbitrary-parts.ts';
+import { list, matching, some, text, windows } from './arbitrary-parts.ts';
 
 const duration = fc
   .oneof(
@@ -69,12 +69,6 @@ const target = fc.oneof(
   some({ ...own, selector }, ['kind', 'selector']),
   some({ ...where, initContainers: fc.constant(false), name, fields }, ['kind', 'name', 'apiVersion', 'fields']),
 );
-const time = fc.stringMatching(/^(?:[01][0-9]|2[0-3]):[0-5][0-9]$/);
-const days = fc.uniqueArray(fc.constantFrom('Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'), { minLength: 1 });
-const window = some({ days, from: time, to: time, timeZone: text(64, 'Europe/Berlin', 'UTC') }, ['from', 'to']).filter(
-  ({ from, to }) => from !== to,
-);
-const windows = list(window);
 const mode = fc.constantFrom('Automatic', 'Approval', 'DryRun');
 const approvals = approvalsArbitrary(duration);
 const pin = fc.constantFrom('Tag', 'Digest');

@@ -23,3 +23,11 @@ export function some<T extends object>(
 }
 
 export const list = <T>(item: fc.Arbitrary<T>, minLength = 0, maxLength = 3) => fc.array(item, { minLength, maxLength });
+
+const time = fc.stringMatching(/^(?:[01][0-9]|2[0-3]):[0-5][0-9]$/);
+const days = fc.uniqueArray(fc.constantFrom('Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'), { minLength: 1 });
+const window = some({ days, from: time, to: time, timeZone: text(64, 'Europe/Berlin', 'UTC') }, ['from', 'to']).filter(
+  ({ from, to }) => from !== to,
+);
+/** Windows of a policy. */
+export const windows = list(window);
