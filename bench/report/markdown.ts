@@ -41,7 +41,7 @@ const explanation = `## What the figures mean
 - **memory** is RSS, with the options of the container image, which \`serve\` also takes by itself; 62 MB of it are mapped from Node's own executable, which all processes of a machine share. 10,000 policies and 10,000 Deployments take about 35 MB.
 - **scale** ends at 10,000 others; [scale](scale.md) goes on to 100,000.
 - **unwatched** is not a ratio, and varies by the hour and the machine: 3,500 to 7,500 /s.
-- **bases**: half of the images need two requests (the manifest by its tag, and the configuration), the others two more for attestations; those of the bases themselves are counted, too.
+- **bases**: half of the images need two requests (the manifest by its tag, and the configuration), the others two more for attestations; those of the bases themselves are counted, too. Measured while other work took most of both cores: on idle ones of the same machine, the first workload was changed after 0.54 s. Memory counts at rest, after a minute without work, when the service has collected its garbage.
 - **commands**: on cores that are shared with other work, seconds are high, and the ratios to an empty script say more. The second start and all later ones find what Node compiled in the user's cache; the package of npm
   and the executable also need no time to take types off. A kubeconfig with an exec plugin costs the plugin and, in a checkout, @kubernetes/client-node besides.
 - **tabs**: the floor is the same process without an open page. Measured while other work took most of both cores, so that times without an answer say little, and a page was read more seldom than on idle cores: pages are told of changes as often as 3 % of a core allows.
