@@ -12,9 +12,9 @@ import type { ReplacementProgress, SelectedBase } from './plan-roll-out.ts';
 import type { Line } from '../recognize/line.ts';
 import type { KnownBases } from '../recognize/recognize-images.ts';
 import type { RestartPorts } from './examine-restarts.ts';
-import { awaitsRestartedCanaries, findOutdated, restartOutdated } from './restart-outdated.ts';
+import { findOutdated, restartOutdated } from './restart-outdated.ts';
 import { awaitsRebuiltCanaries, requestRebuilds, type RebuildPorts } from './request-rebuilds.ts';
-import { rollOutRebased, type RebasePorts, type RolledOut } from './roll-out-rebased.ts';
+import { rollOutRebased, type RebasePorts } from './roll-out-rebased.ts';
 
 /** A policy whose spec can be used. */
 export type UsableBasePolicy = BaseImagePolicy & { readonly spec: BasePolicySpec };
@@ -127,27 +127,22 @@ export async function act(acting: Acting, ports: ActPorts): Promise<Acted> {
   const rebuilt = acting.current.map((image) => ({ image, action: actionFor(image, policy.spec.onNewBase) }));
   const triggers = [...chosen, ...rebuilt].filter((one): one is Chosen<TriggerAction> => one.action.kind === 'trigger');
   // Canaries come first, whichever action brings them forward.
-  const awaitsRebuilds = rebases.length + restarts.length > 0 && awaitsRebuiltCanaries(acting, triggers);
-  const restarting = await awaitsRestartedCanaries(acting, restarts, ports);
-  const elsewhere = { isOpen: awaitsRebuilds || restarting.isOpen, done: restarting.done };
-  const rollingOut = rollOutRebased(acting, rebases, ports, elsewhere);
+  const awaitsRebuilds = rebases.length > 0 && awaitsRebuiltCanaries(acting, triggers);
+  const rollingOut = rollOutRebased(acting, rebases, ports, awaitsRebuilds);
   const requesting =
     policy.spec.waves.canaries === undefined
       ? requestRebuilds(acting, triggers, ports)
-      : rollingOut.then(({ awaitsCanaries }) =>
-          requestRebuilds(acting, triggers, ports, awaitsCanaries ? 'rebased' : restarting.isOpen ? 'restarted' : undefined),
-        );
+      : rollingOut.then(({ awaitsCanaries }) => requestRebuilds(acting, triggers, ports, awaitsCanaries));
   const [rolledOut, requested] = await Promise.all([rollingOut, requesting]);
   // The roll-outs run one after the other, so that `maxParallel` and `maxFailures` hold for both together. A rejected base is not rolled out.
   const isRejected = rejectionOf(policy, base, acting.now) !== undefined;
-  const isTurn = isRejected || isOver(rolledOut) || (restarting.isOpen && isAtRest(rolledOut));
-  const restarted = isTurn ? await restartOutdated(acting, restarts, ports, awaitsRebuilds || !isOver(rolledOut)) : nothing;
+  const restarted = isRejected || isOver(rolledOut) ? await restartOutdated(acting, restarts, ports) : nothing;
   const parts = [rolledOut, requested, restarted];
   // What follows from a rejection is done when it is recorded, and nothing else may happen that begins a reconcile.
   const isRejectedNow = parts.some(({ status }) => status.rejected !== undefined);
   const untils = [
     ...parts.flatMap(({ until }) => until?.getTime() ?? []),
-    ...(isRejectedNow ? [acting.now + afterRejectionMs] : elsewhere.isOpen ? [acting.now + canariesMs] : []),
+    ...(isRejectedNow ? [acting.now + afterRejectionMs] : awaitsRebuilds ? [acting.now + canariesMs] : []),
   ];
   return {
     states: new Map([...reported, ...rolledOut.states, ...requested.states, ...restarted.states]),
@@ -159,18 +154,13 @@ export async function act(acting: Acting, ports: ActPorts): Promise<Acted> {
 
 /** The next reconcile after a base was rejected. */
 const afterRejectionMs = 1_000;
-/** How soon it is found that canaries which are rebuilt or restarted have rolled out. */
+/** How soon it is found that canaries which are rebuilt have rolled out. */
 const canariesMs = 10_000;
 const nothing: Acted = { states: new Map(), status: {} };
 const awaitsImage = 'its workloads are restarted when the tag has an image on the new base';
 
 function isOver({ status: { waves } }: Acted): boolean {
   return waves === undefined || (waves.stopped === undefined && waves.pending + waves.progressing === 0);
-}
-
-/** Whether no rebased image is being rolled out, and no canary among them is left. */
-function isAtRest({ status: { waves }, awaitsCanaries }: RolledOut): boolean {
-  return awaitsCanaries !== true && (waves === undefined || (waves.stopped === undefined && waves.progressing === 0));
 }
 
 /** The sum of the waves of rebased images and of restarts. */

@@ -31,22 +31,13 @@ export interface RollOut {
   readonly unknown?: ReadonlySet<string>;
   /** All children of the policy. */
   readonly children: readonly Child[];
-  readonly elsewhere?: CanariesElsewhere;
+  /** Whether others wait for canaries that are rebuilt. */
+  readonly awaitsRebuilds?: boolean;
   readonly findWorkload: (ref: Replacement['workload']) => Workload | undefined;
   /** Whether the policy selects the workload, and its owners may have consented. */
   readonly selects: (workload: Workload) => boolean;
   readonly now: number;
 }
-
-/** The canaries that are rebuilt or restarted, for which all that are no canaries wait. */
-export interface CanariesElsewhere {
-  /** Whether one of them has not rolled out. */
-  readonly isOpen: boolean;
-  /** How many were restarted, and have rolled out. */
-  readonly done: number;
-}
-
-export const noneElsewhere: CanariesElsewhere = { isOpen: false, done: 0 };
 
 /** The next step of a roll-out, and its status. */
 export interface RollOutPlan {
@@ -92,7 +83,7 @@ export function planRollOut({
   unrebased = [],
   unknown = new Set(),
   children,
-  elsewhere = noneElsewhere,
+  awaitsRebuilds = false,
   findWorkload,
   selects,
   now,
@@ -127,8 +118,7 @@ export function planRollOut({
     settings.canaries !== undefined && matchesSelector(settings.canaries, findWorkload(workload)?.labels);
   const count = (state: ReplacementState['state']) => [...states.values()].filter((one) => one.state === state).length;
   const done = count('Done');
-  const progressing = count('Progressing') + count('Blocked');
-  const lastDoneAt = lastDoneOf(policy, base, { done, progressing, doneElsewhere: elsewhere.done }, now);
+  const lastDoneAt = lastDoneOf(policy, base, { done, progressing: count('Progressing') + count('Blocked') }, now);
   const begun = begunFor(policy, base);
   const replacements = [...followed.map(({ replacement }) => replacement), ...pending];
   const members = replacements.map((replacement): WaveMember => {
@@ -148,8 +138,7 @@ export function planRollOut({
   }
   for (const key of unknown) if (begun.has(key)) members.push({ key, isCanary: false, state: 'Progressing' });
   const rejected = rejectionOf(policy, base, now);
-  if (elsewhere.isOpen) members.push(canariesElsewhere);
-  else if (elsewhere.done > 0 && lastDoneAt !== undefined) members.push({ ...canariesElsewhere, state: 'Done', doneAt: lastDoneAt });
+  if (awaitsRebuilds) members.push(canariesElsewhere);
   const once = eachOnce(members);
   const wave = rejected === undefined ? nextWave(once, settings, new Date(now)) : { start: [] };
   const stopped = rejected?.message ?? wave.stopped;
@@ -163,7 +152,7 @@ export function planRollOut({
     begin: wave.start,
     due: new Set(unrebased.map(workloadKey).filter((key) => started.has(key) || hasChild.has(key))),
     following: stopped === undefined ? followingWave(once, started, settings) : new Set(),
-    admitsBetween: stopped === undefined && wave.until === undefined && !elsewhere.isOpen && !once.some(isCanaryOpen),
+    admitsBetween: stopped === undefined && wave.until === undefined && !awaitsRebuilds && !once.some(isCanaryOpen),
     awaitsCanaries: once.some(isCanaryOpen),
     create,
     rollBack: halted.filter((child) => !idle.includes(child)),
@@ -202,17 +191,16 @@ function followingWave(members: readonly WaveMember[], started: ReadonlySet<stri
 
 /**
  * When the last rollout was completed: now, if more are completed, or fewer are in progress, than before. The status counts rebased images and restarts
- * together. `counts` are those of one of them, and only one is in progress at a time. `doneElsewhere`: those of the other one that are completed.
+ * together. `counts` are those of one of them, and only one is in progress at a time.
  */
 export function lastDoneOf(
   { status: { waves } }: BaseImagePolicy,
   { digest }: Pick<SelectedBase, 'digest'>,
-  { done, progressing, doneElsewhere = 0 }: Pick<RollOutPlan['waves'], 'done' | 'progressing'> & { readonly doneElsewhere?: number },
+  { done, progressing }: Pick<RollOutPlan['waves'], 'done' | 'progressing'>,
   now: number,
 ): string | undefined {
   const before = waves?.base === digest ? waves : undefined;
-  const isMore = done > (before?.done ?? 0);
-  const isNew = isMore || (done + doneElsewhere > 0 && progressing < (before?.progressing ?? 0));
+  const isNew = done > 0 && (done > (before?.done ?? 0) || progressing < (before?.progressing ?? 0));
   return isNew ? toTime(new Date(now)) : before?.lastDoneAt;
 }
 

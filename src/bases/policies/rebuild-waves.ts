@@ -25,9 +25,6 @@ export interface Rebuild {
   readonly isOverdue: boolean;
 }
 
-/** Canaries of another action. */
-export type AwaitedCanaries = 'rebased' | 'restarted';
-
 /** The next step of the rebuilds. */
 export interface RebuildStep {
   /** The keys of the rebuilds that are requested now. */
@@ -45,16 +42,16 @@ const patienceMs = 15 * 60_000;
 /** The interval of checks while rollouts are in progress, because only their images are watched. */
 const pollMs = 10_000;
 
-/** The next step. `failed`: the digests of images on the selected base whose rollouts failed, so that their workloads were rolled back. `awaited`: which canaries of other actions have not rolled out. */
+/** The next step. `failed`: the digests of images on the selected base whose rollouts failed, so that their workloads were rolled back. `awaitsRebased`: whether canaries that are rebased have not rolled out. */
 export function planRebuilds(
   rebuilds: readonly Rebuild[],
-  { failed, awaited }: { readonly failed: ReadonlySet<string>; readonly awaited?: AwaitedCanaries | undefined },
+  { failed, awaitsRebased }: { readonly failed: ReadonlySet<string>; readonly awaitsRebased: boolean },
   acting: Acting,
 ): RebuildStep {
   const { policy, now } = acting;
   const members = rebuilds.flatMap((rebuild) => memberOf(rebuild, failed, acting));
   const opening = nextOpening(policy.spec.base.windows, new Date(now));
-  const wave = nextWave(awaited === undefined ? members : [...members, canariesElsewhere], policy.spec.waves, new Date(now));
+  const wave = nextWave(awaitsRebased ? [...members, canariesElsewhere] : members, policy.spec.waves, new Date(now));
   const start = new Set(opening === undefined ? wave.start : []);
   const isRollingOut = members.some(({ isRollingOut }) => isRollingOut);
   const isAwaited = members.some(({ state }) => state === 'Pending');
@@ -67,7 +64,7 @@ export function planRebuilds(
     waiting:
       opening !== undefined
         ? whileClosed(opening)
-        : { reason: 'WavePending', message: awaited === undefined ? describeWave(members, start, wave.until) : afterCanaries(awaited) },
+        : { reason: 'WavePending', message: awaitsRebased ? afterRebased : describeWave(members, start, wave.until) },
     ...(wave.stopped !== undefined && { rejection: listFew(failures, (failure) => failure) }),
     ...(times.length > 0 && { until: new Date(Math.min(...times)) }),
   };
@@ -171,9 +168,7 @@ function whileClosed(opening: Date): RebuildStep['waiting'] {
   return { reason: 'Window', message: `its rebuild is requested when the next window opens: ${toSeconds(opening)}` };
 }
 
-function afterCanaries(awaited: AwaitedCanaries): string {
-  return `its rebuild is requested when the canaries that are ${awaited} have rolled out`;
-}
+const afterRebased = 'its rebuild is requested when the canaries that are rebased have rolled out';
 
 function describeWave(members: readonly Member[], start: ReadonlySet<string>, until: Date | undefined): string {
   if (until !== undefined) return `its rebuild is requested in a later wave; the pause ends at ${toSeconds(until)}`;

@@ -15,7 +15,7 @@ import type { FactsReader } from '../recognize/facts-reader.ts';
 import { judge } from '../recognize/recognize-base.ts';
 import { recognizeImages, requireRead } from '../recognize/recognize-images.ts';
 import type { SelectedBase } from './plan-roll-out.ts';
-import { type AwaitedCanaries, awaitsCanaries, planRebuilds, type Rebuild } from './rebuild-waves.ts';
+import { awaitsCanaries, planRebuilds, type Rebuild } from './rebuild-waves.ts';
 
 /** A rebuild of one source for one base. */
 export interface RebuildOrder extends RebuildTarget {
@@ -48,7 +48,7 @@ export async function requestRebuilds(
   acting: Acting,
   chosen: readonly Chosen<TriggerAction>[],
   ports: RebuildPorts,
-  awaited?: AwaitedCanaries,
+  awaitsRebased = false,
 ): Promise<Acted> {
   const { policy, base, behind, now } = acting;
   const isBehind = new Set(behind);
@@ -81,7 +81,7 @@ export async function requestRebuilds(
     };
     return [{ ...first, ...rebuild, overdueAt, after: isForgotten ? record.at : record?.after }];
   });
-  const step = planRebuilds(sources, { failed: await findFailed(sources, acting, ports), awaited }, acting);
+  const step = planRebuilds(sources, { failed: await findFailed(sources, acting, ports), awaitsRebased }, acting);
   const requests: RebuildState[] = [];
   const orders: RebuildOrder[] = [];
   const times = [step.until?.getTime()];
