@@ -1,6 +1,7 @@
 /** What a notice is for services that call somebody: it opens an incident, resolves one, or is none of their business. Pure. */
 import { formatSubject, type NoticeKind, type NoticeSubject } from '../core/model/notice.ts';
 import { hashId } from '../core/model/push-event.ts';
+import { formatFact, maxLengthOf, unlinked } from './markup.ts';
 import { messageOf, type Content, type Delivery, type Message } from './message.ts';
 
 type Effect = 'trigger' | 'resolve' | 'none';
@@ -55,6 +56,14 @@ export function incidentOf(content: Content, delivery: Delivery): Incident {
   const { kind, subject, at } = content.notice;
   const action = effects[kind] === 'resolve' ? 'resolve' : 'trigger';
   return { action, key: keyOfSubject(subject, delivery.cluster), subject: formatSubject(subject), message, at };
+}
+
+/** What an incident says, line by line, as plain text. */
+export function linesOf(message: Message): string[] {
+  const { facts, notes, code } = message;
+  const most = maxLengthOf(message);
+  const lines = [...facts, ...notes].map((fact) => `${fact.label}: ${formatFact(fact, unlinked, most)}`);
+  return code === undefined ? lines : [...lines, `To approve: ${unlinked.name(code)}`];
 }
 
 /** An image has no uid of its own: that of its notices is the uid of the policy that reports it. */

@@ -1,6 +1,6 @@
 import { cut } from '../../core/model/text.ts';
-import { incidentOf, skipsIncident } from '../incident.ts';
-import { breakUp, formatFact, maxLengthOf, unlinked } from '../markup.ts';
+import { incidentOf, linesOf, skipsIncident } from '../incident.ts';
+import { breakUp } from '../markup.ts';
 import type { NotificationTarget } from '../message.ts';
 
 /** The most characters of a title. The service documents no limit. */
@@ -16,16 +16,13 @@ export const incidentIo: NotificationTarget = {
   skips: skipsIncident,
   build(content, delivery) {
     const { action, key, subject, message } = incidentOf(content, delivery);
-    const { severity, facts, notes, button, links, code } = message;
-    const most = maxLengthOf(message);
-    const lines = [...facts, ...notes].map((fact) => `${fact.label}: ${formatFact(fact, unlinked, most)}`);
-    const command = code === undefined ? [] : [`To approve: ${unlinked.name(code)}`];
+    const { severity, button, links } = message;
     const event = {
       title: cut(breakUp(message.title), maxTitle),
       status: action === 'trigger' ? 'firing' : 'resolved',
       deduplication_key: key,
       ...(action === 'trigger' && {
-        description: [...lines, ...command, ...links.map(({ text, url }) => `${text}: ${url}`)].join('\n'),
+        description: [...linesOf(message), ...links.map(({ text, url }) => `${text}: ${url}`)].join('\n'),
         ...(button && { source_url: button.url }),
         metadata: { severity, subject, ...(delivery.cluster !== undefined && { cluster: delivery.cluster }) },
       }),

@@ -1,6 +1,6 @@
 import { cut } from '../../core/model/text.ts';
-import { incidentOf, skipsIncident } from '../incident.ts';
-import { breakUp, formatFact, maxLengthOf, unlinked } from '../markup.ts';
+import { incidentOf, linesOf, skipsIncident } from '../incident.ts';
+import { breakUp } from '../markup.ts';
 import type { NotificationTarget } from '../message.ts';
 import type { Severity } from '../../core/model/severity.ts';
 
@@ -18,20 +18,17 @@ export const opsgenie: NotificationTarget = {
   skips: skipsIncident,
   build(content, delivery) {
     const { action, key, subject, message } = incidentOf(content, delivery);
-    const { severity, facts, notes, button, links, code } = message;
+    const { severity, button, links } = message;
     const title = breakUp(message.title);
-    const most = maxLengthOf(message);
     const headers = { 'content-type': 'application/json', authorization: `GenieKey ${delivery.secret}` };
     const source = delivery.cluster ?? 'image-watcher';
     if (action === 'resolve')
       return { headers, path: `/${key}/close`, query: { identifierType: 'alias' }, body: JSON.stringify({ source, note: title }) };
-    const lines = [...facts, ...notes].map((fact) => `${fact.label}: ${formatFact(fact, unlinked, most)}`);
-    const command = code === undefined ? [] : [`To approve: ${unlinked.name(code)}`];
     const pages = [...(button ? [button] : []), ...links].map(({ text, url }) => `${text}: ${url}`);
     const alert = {
       message: cut(title, maxMessage),
       alias: key,
-      description: [title, ...lines, ...command, ...pages].join('\n'),
+      description: [title, ...linesOf(message), ...pages].join('\n'),
       entity: cut(subject, 512),
       source: cut(source, 100),
       priority: priorities[severity],
