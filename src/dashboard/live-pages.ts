@@ -7,8 +7,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 export interface LivePages {
   /** The stream of one page, from the stream of the API, whose events say that something has changed. It ends when that one ends. */
   follow(changes: AsyncIterable<Uint8Array | string>): Readable;
-  /** Whether something that was read at the time of the one mark also shows what a page was told of by the other mark. */
-  isAfter(read: string, told: string | undefined): boolean;
+  /** Whether something that was read at the time of the one mark also shows the changes that were announced with the other mark. */
+  isAfter(read: string, announced: string | undefined): boolean;
   /** The mark of what is read from now on. */
   mark(): string;
   /** Counts the time of the processor that a page was read in. */
@@ -18,10 +18,10 @@ export interface LivePages {
 export interface Pacing {
   /** The share of a core that pages which follow changes may cost. */
   readonly share: number;
-  /** The pause between two pages that are told. */
+  /** The pause between two pages to which changes are announced. */
   readonly atLeastMs: number;
   readonly atMostMs: number;
-  /** The pause before the first page is told again. */
+  /** The pause before the next changes are announced to the first page. */
   readonly roundMs: number;
   readonly elapsed: () => number;
 }
@@ -37,21 +37,21 @@ export function createLivePages({ share, atLeastMs, atMostMs, roundMs, elapsed }
   const due = new Set<OpenPage>();
   let round = 0;
   let spentMs = 0;
-  let isTelling = false;
+  let isAnnouncing = false;
   const mark = () => `${own}-${round}`;
 
-  async function tellAll(): Promise<void> {
-    if (isTelling) return;
-    isTelling = true;
+  async function announceAll(): Promise<void> {
+    if (isAnnouncing) return;
+    isAnnouncing = true;
     while (due.size > 0) {
       const begin = elapsed();
-      // All pages of a round are told of the same changes, so that one reading serves all that show the same.
+      // The same changes are announced to all pages of a round, so that one reading serves all that show the same.
       round++;
-      const told = [...due];
+      const pages = [...due];
       due.clear();
-      for (const page of told) {
+      for (const page of pages) {
         if (page.isClosed) continue;
-        page.tell(mark());
+        page.announce(mark());
         const pauseMs = Math.min(atMostMs, Math.max(atLeastMs, spentMs / share));
         // What is read meanwhile counts for the next pause.
         spentMs = 0;
@@ -59,23 +59,23 @@ export function createLivePages({ share, atLeastMs, atMostMs, roundMs, elapsed }
       }
       await delay(Math.max(0, begin + roundMs - elapsed()), undefined, { ref: false });
     }
-    isTelling = false;
+    isAnnouncing = false;
   }
 
   return {
     mark,
-    isAfter: (read, told) => told !== undefined && numberOf(read, own) >= numberOf(told, own),
+    isAfter: (read, announced) => announced !== undefined && numberOf(read, own) >= numberOf(announced, own),
     spend: (ms) => void (spentMs += ms + otherMs),
     follow(changes) {
       const stream = new Readable({ read: () => undefined });
-      const page: OpenPage = { tell: (told) => stream.push(`event: changed\ndata: ${told}\n\n`), isClosed: false };
+      const page: OpenPage = { announce: (changes) => stream.push(`event: changed\ndata: ${changes}\n\n`), isClosed: false };
       const pass = async () => {
         stream.push('retry: 2000\n\n');
         try {
           for await (const chunk of changes) {
             if (isEvent(String(chunk))) {
               due.add(page);
-              void tellAll();
+              void announceAll();
             } else stream.push(': nothing new\n\n');
           }
         } catch {
@@ -92,7 +92,7 @@ export function createLivePages({ share, atLeastMs, atMostMs, roundMs, elapsed }
 }
 
 interface OpenPage {
-  readonly tell: (mark: string) => void;
+  readonly announce: (mark: string) => void;
   isClosed: boolean;
 }
 

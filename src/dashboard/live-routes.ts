@@ -11,8 +11,8 @@ import type { Page, Redirection } from './page.ts';
 import { pages } from './pages/index.ts';
 import { type DashboardMeans, queryOf, startVisit, type Visit } from './visit.ts';
 
-/** The header with the mark of the changes that a page was told of. */
-export const toldHeader = 'x-changed';
+/** The header with the mark of the changes that were announced to a page. */
+export const announcedHeader = 'x-changed';
 
 const encoders = {
   br: (text: string) => compressBrotli(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }),
@@ -30,8 +30,15 @@ interface Content {
 /** What was read, and when: a mark of the open pages. */
 interface Reading {
   readonly mark: string;
+  /** A monotonic time in ms. */
+  readonly at: number;
   readonly content: Promise<Content | Redirection>;
 }
+
+/** The header of a page that reads itself now and then, although nothing was announced to it. */
+const regularHeader = 'x-regular';
+/** How old a reading may be that such pages share. Each waits longer than this before it reads itself, so that none shows again what it had before. */
+const regularMs = 4_000;
 
 /** The most readings that are kept, of up to a hundred kilobytes each. */
 const maxReadings = 50;
@@ -39,10 +46,12 @@ const maxReadings = 50;
 /** Adds a route for each page. */
 export function addLiveRoutes(app: FastifyInstance, means: DashboardMeans, live: LivePages): void {
   const readings = new BoundedMap<string, Reading>(maxReadings);
-  const share = (key: string, told: string | undefined, read: () => Promise<Content | Redirection>) => {
+  const share = (key: string, { headers }: FastifyRequest, read: () => Promise<Content | Redirection>) => {
+    const begin = performance.now();
     const known = readings.get(key);
-    if (known !== undefined && live.isAfter(known.mark, told)) return known.content;
-    const reading = { mark: live.mark(), content: read() };
+    const isRecent = known !== undefined && headers[regularHeader] !== undefined && begin - known.at < regularMs;
+    if (known !== undefined && (isRecent || live.isAfter(known.mark, valueOf(headers[announcedHeader])))) return known.content;
+    const reading = { mark: live.mark(), at: begin, content: read() };
     readings.set(key, reading);
     reading.content.catch(() => readings.get(key) === reading && readings.delete(key));
     return reading.content;
@@ -53,7 +62,7 @@ export function addLiveRoutes(app: FastifyInstance, means: DashboardMeans, live:
       const visit = await startVisit(request, means);
       const read = () => readPage(page, request, visit, means);
       const key = page.isPersonal ? undefined : keyOf(request, visit);
-      const content = await (key === undefined ? read() : share(key, valueOf(request.headers[toldHeader]), read));
+      const content = await (key === undefined ? read() : share(key, request, read));
       live.spend(processorMs() - begin);
       return 'redirect' in content ? reply.redirect(content.redirect, 303) : sendContent(request, reply, content);
     });

@@ -1,4 +1,4 @@
-/** Pages that stay open: when they are told to read themselves again, and who shares a reading. */
+/** Pages that stay open: when they read themselves again, and who shares a reading. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { PassThrough, type Readable } from 'node:stream';
@@ -18,7 +18,7 @@ import { openDashboard, sessions, vouching } from './start-dashboard.ts';
 
 const fast = { share: 1, atLeastMs: 0, atMostMs: 0, roundMs: 0, elapsed: () => performance.now() };
 
-/** The mark that a page is told next. */
+/** The mark that a page gets next. */
 async function markOf(page: Readable): Promise<string> {
   for (;;) {
     const text = String(page.read() ?? '');
@@ -28,7 +28,7 @@ async function markOf(page: Readable): Promise<string> {
   }
 }
 
-test('pages that are due at the same time are told the same mark, and later changes get a later one', async () => {
+test('pages that are due at the same time get the same mark, and later changes get a later one', async () => {
   const live = createLivePages(fast);
   const streams = [new PassThrough(), new PassThrough(), new PassThrough()];
   const pages = streams.map((stream) => live.follow(stream));
@@ -57,7 +57,7 @@ test('comments only keep the connection, and the stream of a page ends with that
 
 test('a mark of another process, or no mark, proves nothing', () => {
   const [one, other] = [createLivePages(fast), createLivePages(fast)];
-  for (const told of [undefined, '', 'x', other.mark(), `${one.mark()}x`]) assert.equal(one.isAfter(one.mark(), told), false);
+  for (const announced of [undefined, '', 'x', other.mark(), `${one.mark()}x`]) assert.equal(one.isAfter(one.mark(), announced), false);
 });
 
 /** Users by their tokens: `all` may see everything, `shop` only the namespace shop. */
@@ -126,15 +126,15 @@ test('the part of a page that changes is the same as in the page', async (t) => 
   }
 });
 
-test('users who may see everything share one reading of what they were told of, and others read for themselves', async (t) => {
+test('users who may see everything share one reading of what was announced to them, and others read for themselves', async (t) => {
   const { read, lists, open } = openFor(t);
-  const told = { 'x-changed': await open('all-1') };
-  const first = await read('all-1', '/live/policies', told);
+  const announced = { 'x-changed': await open('all-1') };
+  const first = await read('all-1', '/live/policies', announced);
   assert.equal(first.statusCode, 200);
   const once = lists();
-  for (const user of ['all-1', 'all-2', 'all-3']) assert.equal((await read(user, '/live/policies', told)).body, first.body);
+  for (const user of ['all-1', 'all-2', 'all-3']) assert.equal((await read(user, '/live/policies', announced)).body, first.body);
   assert.equal(lists(), once);
-  const limited = await read('shop', '/live/policies?namespace=shop', told);
+  const limited = await read('shop', '/live/policies?namespace=shop', announced);
   assert.notEqual(limited.body, first.body);
   assert.ok(lists() > once);
   const twice = lists();
@@ -144,18 +144,36 @@ test('users who may see everything share one reading of what they were told of, 
   assert.ok(lists() >= twice + 2);
 });
 
+test('pages that read themselves regularly share a reading of the last seconds, and are read anew after that', async (t) => {
+  let now = 1_000;
+  t.mock.method(performance, 'now', () => now);
+  const { read, lists } = openFor(t);
+  const regular = { 'x-regular': '1' };
+  await read('all-1', '/live/policies', regular);
+  const once = lists();
+  now += 3_999;
+  await read('all-2', '/live/policies', regular);
+  assert.equal(lists(), once);
+  await read('shop', '/live/policies?namespace=shop', regular);
+  assert.ok(lists() > once, 'who may not see everything reads for himself');
+  const twice = lists();
+  now += 1;
+  await read('all-2', '/live/policies', regular);
+  assert.ok(lists() > twice);
+});
+
 test('a user who may not see everything is never shown what another one has read', async (t) => {
   const { read, open } = openFor(t);
-  const told = { 'x-changed': await open('all-1') };
-  assert.match((await read('all-1', '/live/', told)).body, /staging/);
-  assert.doesNotMatch((await read('shop', '/live/', told)).body, /staging/);
+  const announced = { 'x-changed': await open('all-1') };
+  assert.match((await read('all-1', '/live/', announced)).body, /staging/);
+  assert.doesNotMatch((await read('shop', '/live/', announced)).body, /staging/);
 });
 
 test('what is read with the token of a user is shown to nobody else', async (t) => {
   const { read, open } = openFor(t);
-  const told = { 'x-changed': await open('all-1') };
+  const announced = { 'x-changed': await open('all-1') };
   for (const user of ['all-1', 'all-2']) {
-    const { body } = await read(user, '/live/policies/shop-eu/payments', told);
+    const { body } = await read(user, '/live/policies/shop-eu/payments', announced);
     assert.deepEqual(new Set(body.match(/pod-for-all-\d/g)), new Set([`pod-for-${user}`]));
   }
 });
@@ -180,7 +198,7 @@ test('whatever a page asks about its user is asked before a reading is shared', 
   assert.deepEqual([...asked].toSorted(), [...known].toSorted());
 });
 
-test('a page that follows one policy is told of its changes alone', async (t) => {
+test('a page that follows one policy gets its changes alone', async (t) => {
   const { read, app, feed } = openFor(t);
   assert.match((await read('all', '/policies/shop/checkout')).body, /data-live="\/stream\?namespace=shop&amp;name=checkout"/);
   const stream = await app.inject({

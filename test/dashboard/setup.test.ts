@@ -78,7 +78,7 @@ test('the page has what the doctor found, the certificates, and what runs in whi
   const { text } = await get('/setup');
   assert.match(
     sectionOf(text, 'doctor'),
-    /1 finding needs somebody\..* look at it ci \(generic\).*→ compare the secret.*Certificates .*valid for 71 days/,
+    /1 finding needs somebody\..* check ci \(generic\).*→ compare the secret.*Certificates .*valid for 71 days/,
   );
   assert.match(
     sectionOf(text, 'running'),

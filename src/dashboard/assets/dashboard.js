@@ -46,7 +46,7 @@ let seconds = 0;
 setInterval(() => {
   seconds += 5;
   const isDue = ({ dataset }) => seconds % (Number(dataset.again) || 5) === 0;
-  if (!document.hidden && [...document.querySelectorAll('main [data-again]')].some(isDue)) void readAgain();
+  if (!document.hidden && [...document.querySelectorAll('main [data-again]')].some(isDue)) void readAgain({ 'x-regular': '1' });
 }, 5_000);
 if (document.body.dataset.live !== undefined) follow(document.body.dataset.live);
 
@@ -98,14 +98,14 @@ async function search(form) {
 }
 
 /**
- * Reads the part of the page that changes, and replaces what differs. What somebody has opened, chosen or typed stays. `told` says which changes it should have.
+ * Reads the part of the page that changes, and replaces what differs. What somebody has opened, chosen or typed stays. `wanted` are headers that say which changes it should have.
  * Resolves to whether it was read.
  */
-async function readAgain(told) {
+async function readAgain(wanted) {
   const turn = ++newest;
   let answer;
   try {
-    const headers = { accept: 'text/html', ...(told !== undefined && { 'x-changed': told }) };
+    const headers = { accept: 'text/html', ...wanted };
     answer = await fetch(`/live${location.pathname}${location.search}`, { headers });
   } catch {
     return false;
@@ -144,20 +144,20 @@ function beforeNodeMorphed(now, next) {
   return true;
 }
 
-/** Reads the page again when the stream says so. A page that nobody looks at has no stream, and reads nothing. */
+/** Reads the page again when the stream says so. A hidden page has no stream, and reads nothing. */
 function follow(path) {
   let source;
-  let told;
+  let announced;
   let isReading = false;
   const read = async () => {
     if (isReading) return;
     isReading = true;
-    while (told !== undefined && !document.hidden) {
-      const mark = told;
-      told = undefined;
-      if (await readAgain(mark)) continue;
+    while (announced !== undefined && !document.hidden) {
+      const mark = announced;
+      announced = undefined;
+      if (await readAgain({ 'x-changed': mark })) continue;
       await new Promise((resolve) => setTimeout(resolve, 5_000));
-      told ??= mark;
+      announced ??= mark;
     }
     isReading = false;
   };
@@ -169,7 +169,7 @@ function follow(path) {
     source = own;
     own.addEventListener('open', () => say(true));
     own.addEventListener('changed', ({ data }) => {
-      told = data;
+      announced = data;
       void read();
     });
     own.addEventListener('error', () => {

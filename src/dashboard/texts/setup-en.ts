@@ -36,7 +36,7 @@ export const doctorEn = {
   checked: 'checked',
   certificates: 'Certificates',
   others: (count: number) => `${count} more: in order, or not checked`,
-  levels: { ok: 'in order', failed: 'act', warning: 'look at it', skipped: 'not checked' },
+  levels: { ok: 'in order', failed: 'act', warning: 'check', skipped: 'not checked' },
 };
 
 /** The texts about the targets of notifications. */

@@ -190,20 +190,20 @@ async function* streamChanges<T extends Named>(
   { access, filter: { namespace, name, isBrief = false }, announcing, open, count, left }: Listener,
 ): AsyncGenerator<string> {
   const gathered = new Map<string, StreamChange<T>>();
-  let wake: (() => void) | undefined;
+  let resume: (() => void) | undefined;
   const unsubscribe = view.feed.subscribe((change) => {
     const { object } = change;
     if ((namespace !== undefined && object.namespace !== namespace) || (name !== undefined && object.name !== name)) return;
     if (gathered.size >= maxGathered || (isBrief && name === undefined && isQuiet(change, view))) return;
     // What a brief stream says is the same for all policies of a namespace.
     gathered.set(isBrief ? object.namespace : policyKey(object), change);
-    wake?.();
+    resume?.();
   });
-  left.addEventListener('abort', () => wake?.());
+  left.addEventListener('abort', () => resume?.());
   let isAll = false;
   const onAll = () => {
     isAll = true;
-    wake?.();
+    resume?.();
   };
   announcing.add(onAll);
   const endAt = performance.now() + lifeMs;
@@ -211,7 +211,7 @@ async function* streamChanges<T extends Named>(
   try {
     yield `retry: ${retryMs}\n${opened}`;
     while (performance.now() < endAt && !left.aborted) {
-      if (gathered.size === 0 && !isAll) await pause(keepAliveMs, (resolve) => (wake = resolve));
+      if (gathered.size === 0 && !isAll) await pause(keepAliveMs, (resolve) => (resume = resolve));
       if (gathered.size === 0 && !isAll) {
         yield ': nothing new\n\n';
         continue;
