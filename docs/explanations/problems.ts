@@ -22,9 +22,9 @@ export const problems = {
   ApproversUnverified: {
     shown: shownAs.stalled,
     cause:
-      'The policy has `update.approvals`, and the setting `admissionPolicy` is false: without the admission policy of the chart, whoever may patch the policy could approve in the name of anybody.',
+      'The policy has `update.approvals`, or a BaseImagePolicy `approvals`, and the setting `admissionPolicy` is false: without the admission policy of the chart, whoever may patch the policy could approve in the name of anybody.',
     action:
-      'Install the chart with `admissionPolicy: {enabled: true}` and `permissions: {clusterWide: true}`, which also sets `admissionPolicy`. Otherwise remove `update.approvals`: then one approval is enough.',
+      'Install the chart with `admissionPolicy: {enabled: true}` and `permissions: {clusterWide: true}`, which also sets `admissionPolicy`. Otherwise remove the field: then one approval is enough.',
   },
   InvalidTagPolicy: {
     shown: shownAs.stalled,

@@ -100,7 +100,7 @@ export const blocked = {
     shown:
       'A Normal Event, the record of activity, and the notification `ApprovalRequired`. `status.approvals.uncounted` says why each approval does not count.',
     cause:
-      'With `update.approvals`, the others did not approve `within` the time, the policy was changed after an approval, or somebody took his approval back.',
+      'With `approvals`, the others did not approve `within` the time, the policy was changed after an approval, or somebody took his approval back.',
     action: 'Approve the image again.',
   },
   Window: {
@@ -142,9 +142,9 @@ export const blocked = {
   },
   RejectedByUser: {
     shown:
-      '`status.rejected[].reason`; its message says who rejected the image, and why. The condition has the reason [`RejectedDigest`](#rejecteddigest).',
-    cause: 'A user rejected the image with `image-watcher reject`, on the dashboard, through the API or by the annotation.',
-    action: 'Push a newer image, or run `image-watcher release NS/NAME` to take the rejection back.',
+      '`status.rejected[].reason`; its message says who rejected the image or base, and why. The condition of an ImagePolicy has the reason [`RejectedDigest`](#rejecteddigest), and [`Held`](#condition-held) of a BaseImagePolicy has this one.',
+    cause: 'A user rejected the image or base with `image-watcher reject`, on the dashboard, through the API or by the annotation.',
+    action: 'Push a newer image, or run `image-watcher release NS/NAME` (`bipol/NAME -n NS` for a base) to take the rejection back.',
   },
   NoEarlierImage: {
     shown: 'A Warning Event of the policy; `image-watcher rollback` exits with code 1. No workload is changed.',

@@ -144,7 +144,6 @@ export const chineseBaseImages: Readonly<Record<string, string>> = {
   'Why it has not.': '没有接受的原因。',
   'The digest of the base.': '基础镜像的摘要。',
   'When.': '时间。',
-  'The last 10 bases that failed.': '最近 10 个失败的基础镜像。',
   'Its tag.': '它的标签。',
   'Why.': '原因。',
   'The last 10 bases, the latest first.': '最近 10 个基础镜像，最新的在前。',
@@ -152,6 +151,5 @@ export const chineseBaseImages: Readonly<Record<string, string>> = {
   'When the policy selected it.': '策略选择它的时间。',
   'Sources whose rebuild was requested.': '已请求重新构建的源代码仓库的数量。',
   'Workloads that were brought to it.': '已更新到它的工作负载的数量。',
-  'Rejected: rollouts failed, and the base is not used again.': 'Rejected：滚动更新失败，不再使用该基础镜像。',
   'The base that waits for approval.': '等待批准的基础镜像。',
 };

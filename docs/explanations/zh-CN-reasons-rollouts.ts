@@ -94,12 +94,12 @@ export const chineseRollouts: Readonly<Record<string, string>> = {
   'Write the versions that you expect into `select.semver.range` (`>=10 <12`). If the selected image is the right one, run `image-watcher release NS/NAME`. Later changes are not checked. With a written range, `numerical` or `alphabetical` nothing is held; `image-watcher lint --cluster` warns of the same changes before.':
     '把你预期的版本写入 `select.semver.range`（`>=10 <12`）。如果选中的镜像正确，请运行 `image-watcher release NS/NAME`。之后的更改不再检查。写明范围，或使用 `numerical`、`alphabetical` 时，不会暂停任何更改；`image-watcher lint --cluster` 会事先对同样的更改发出警告。',
   'A user rejected the image.': '用户拒绝了该镜像。',
-  '`status.rejected[].reason`; its message says who rejected the image, and why. The condition has the reason [`RejectedDigest`](#rejecteddigest).':
-    '`status.rejected[].reason`；其消息说明是谁拒绝了镜像以及为什么。状况的原因是 [`RejectedDigest`](#rejecteddigest)。',
-  'A user rejected the image with `image-watcher reject`, on the dashboard, through the API or by the annotation.':
-    '用户用 `image-watcher reject`、仪表板、API 或注解拒绝了镜像。',
-  'Push a newer image, or run `image-watcher release NS/NAME` to take the rejection back.':
-    '推送更新的镜像，或运行 `image-watcher release NS/NAME` 撤回拒绝。',
+  '`status.rejected[].reason`; its message says who rejected the image or base, and why. The condition of an ImagePolicy has the reason [`RejectedDigest`](#rejecteddigest), and [`Held`](#condition-held) of a BaseImagePolicy has this one.':
+    '`status.rejected[].reason`；其消息说明是谁拒绝了镜像或基础镜像以及为什么。ImagePolicy 的状况的原因是 [`RejectedDigest`](#rejecteddigest)，BaseImagePolicy 的 [`Held`](#状况-held) 则是此原因。',
+  'A user rejected the image or base with `image-watcher reject`, on the dashboard, through the API or by the annotation.':
+    '用户用 `image-watcher reject`、仪表板、API 或注解拒绝了镜像或基础镜像。',
+  'Push a newer image, or run `image-watcher release NS/NAME` (`bipol/NAME -n NS` for a base) to take the rejection back.':
+    '推送更新的镜像，或运行 `image-watcher release NS/NAME`（基础镜像为 `bipol/NAME -n NS`）撤回拒绝。',
   'A user rolled back to an older image.': '用户回滚到较旧的镜像。',
   '`status.rejected[].reason`. The condition has the reason [`RejectedDigest`](#rejecteddigest).':
     '`status.rejected[].reason`。状况的原因是 [`RejectedDigest`](#rejecteddigest)。',

@@ -1,9 +1,8 @@
 /** The cache of BaseImagePolicies, with the defaults of their namespace and of the cluster. */
 import { effectiveBase, followWritten } from './effective-base.ts';
-import { readBasePolicy } from './resource/read-base-policy.ts';
+import { type BaseReadContext, readBasePolicy } from './resource/read-base-policy.ts';
 import { baseResource } from '../service/resources/group.ts';
 import { type BaseImagePolicy, isUsableBase } from '../core/model/base-policy.ts';
-import type { FieldContext } from '../core/model/field-rules.ts';
 import { sameRepository, type Repository } from '../core/model/image-reference.ts';
 import type { KindRef } from '../core/model/workload.ts';
 import type { KubeClient } from '../service/kube/client.ts';
@@ -32,7 +31,7 @@ export interface BasePolicyCache extends Omit<OptionalCache<BaseImagePolicy>, 'o
 
 export interface BasePolicyCacheOptions {
   readonly client: KubeClient;
-  readonly readContext: FieldContext;
+  readonly readContext: BaseReadContext;
   /** The defaults, and the labels of Namespaces that they may depend on. */
   readonly defaults: NamespaceContext;
   readonly logger: Logger;

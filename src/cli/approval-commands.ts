@@ -4,7 +4,7 @@ import { defined } from '../core/model/defined.ts';
 import { actionAnnotations } from '../core/model/policy-actions.ts';
 import { approvalTime } from '../core/model/named-approvals.ts';
 import { defineCommand, type Terminal } from '../service/command-line/command.ts';
-import { anyPolicyArgument, policyArgument, withAnyPolicy, withPolicy, type PolicyClient } from '../service/command-line/policy-client.ts';
+import { anyPolicyArgument, withAnyPolicy, type PolicyClient } from '../service/command-line/policy-client.ts';
 import { policyStatusOf } from './describe-status.ts';
 import { actOptions, printDone, reasonOption } from './print-done.ts';
 import { summaries } from './summaries.ts';
@@ -42,11 +42,11 @@ export const reject = defineCommand({
   name: 'reject',
   summary: summaries.reject,
   about: `Rejects the image in status.pendingApproval until "release". Writes the annotation ${actionAnnotations.reject}.`,
-  arguments: [policyArgument, tagArgument],
+  arguments: [anyPolicyArgument, tagArgument],
   options: { ...actOptions, ...reasonOption },
   examples: [['reject web --reason "breaks the login"', 'reject what is pending']],
   run({ output, reason, ...values }, [policy, wanted], terminal) {
-    return withPolicy(policy, values, terminal, async (client) => {
+    return withAnyPolicy(policy, values, terminal, async (client) => {
       const { namespace, name, resourceName, request } = client;
       const { image, pending } = await pendingImage(client, wanted, terminal, 'rejected');
       if (pending === undefined) return 1;
@@ -68,11 +68,13 @@ async function pendingImage({ namespace, name, read }: PolicyClient, wanted: str
   return { raw, image };
 }
 
-const written = z.object({
-  spec: z.object({ update: z.object({ approvals: z.object({ count: z.int(), notByAuthor: z.boolean().default(false) }) }) }),
-});
+const approvals = z.object({ count: z.int(), notByAuthor: z.boolean().default(false) });
+const [written, writtenOfBase] = [
+  z.object({ spec: z.object({ update: z.object({ approvals }) }) }),
+  z.object({ spec: z.object({ approvals }) }),
+];
 
-/** What a policy says about the approvals of several people; undefined if one person approves. */
+/** What a policy of either kind says about the approvals of several people; undefined if one person approves. */
 export function writtenApprovals(raw: unknown): { readonly count: number; readonly notByAuthor: boolean } | undefined {
-  return written.safeParse(raw).data?.spec.update.approvals;
+  return written.safeParse(raw).data?.spec.update.approvals ?? writtenOfBase.safeParse(raw).data?.spec.approvals;
 }

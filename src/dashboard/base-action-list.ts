@@ -26,13 +26,14 @@ export function baseActionsFor(base: BaseDetail | undefined, texts: Texts): read
   const approved = approvedOf(base);
   const rejected = base?.status.rejected ?? [];
   const isHeld = base !== undefined && (base.reason === 'BaseRejected' || rejected.length > 0);
+  const decided = pending ?? approved;
   const actions: Record<BaseActionName, Omit<BaseAction, 'name' | 'label'>> = {
     approve: {
       isPossible: pending !== undefined,
       question: texts.confirmApproveBase(nameOf(pending)),
       ...(pending && { image: pending }),
     },
-    reject: { isPossible: approved !== undefined, question: texts.confirmReject(nameOf(approved)), ...(approved && { image: approved }) },
+    reject: { isPossible: decided !== undefined, question: texts.confirmReject(nameOf(decided)), ...(decided && { image: decided }) },
     release: { isPossible: isHeld, question: texts.confirmReleaseBase },
     check: { isPossible: !isSuspended, question: texts.confirmCheck },
     suspend: { isPossible: !isSuspended, question: texts.confirmSuspend },
@@ -41,10 +42,19 @@ export function baseActionsFor(base: BaseDetail | undefined, texts: Texts): read
   return baseActionNames.map((name) => ({ name, label: texts[name], ...actions[name] }));
 }
 
-/** The selected base, if it is approved. */
+/** The selected base, if people have approved it and nobody has rejected it since. */
 function approvedOf(base: BaseDetail | undefined): { readonly tag: string; readonly digest: string } | undefined {
-  const approved = parseApproval(base?.actions.approve);
-  return base?.mode === 'Approval' && approved !== undefined && approved.digest === base.latest?.digest ? approved : undefined;
+  if (base?.mode !== 'Approval' || base.latest === undefined || base.pendingApproval !== undefined) return undefined;
+  const { status, actions, latest } = base;
+  const { tag, digest } = latest;
+  const isRejected = status.rejected?.some((one) => one.digest === digest) === true;
+  const { approvals } = status;
+  const approved = approvals === undefined ? parseApproval(actions.approve) : isEnough(approvals) ? approvals : undefined;
+  return !isRejected && approved?.tag === tag && approved.digest === digest ? { tag, digest } : undefined;
+}
+
+function isEnough({ given = [], required }: NonNullable<BaseDetail['status']['approvals']>): boolean {
+  return given.length >= required;
 }
 
 function nameOf(image: { readonly tag: string; readonly digest: string } | undefined): string {

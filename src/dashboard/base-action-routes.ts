@@ -1,9 +1,12 @@
 /** The pages that ask to confirm an action on the policy of a base, and the forms that execute it. */
 import type { FastifyInstance } from 'fastify';
 import { type BaseDetail, baseReads } from '../service/api/base-view.ts';
+import { ApiFailure } from './api-client.ts';
 import { type BaseActionName, baseActionNames, baseActionPath, baseActionsFor, baseBodyOf } from './base-action-list.ts';
 import { html, type Html } from './html.ts';
+import { approvalsOf } from './parts/approvals-of.ts';
 import { basePath } from './parts/inline.ts';
+import { ifPermitted, problem } from './parts/problem.ts';
 import { reasonField } from './parts/reason-field.ts';
 import type { Texts } from './texts/en.ts';
 import { type DashboardMeans, queryOf, sendPage, startVisit } from './visit.ts';
@@ -24,8 +27,17 @@ export function addBaseActionRoutes(app: FastifyInstance, means: DashboardMeans)
       });
     });
     app.post<{ Params: Params }>(path, async (request, reply) => {
-      const { api } = await startVisit(request, means);
-      await api.post(action, request.params, baseBodyOf(action, queryOf(request.body)), 'bases');
+      const { api, texts, viewer } = await startVisit(request, means);
+      try {
+        await api.post(action, request.params, baseBodyOf(action, queryOf(request.body)), 'bases');
+      } catch (error) {
+        if (!(error instanceof ApiFailure) || error.status === 401) throw error;
+        const found = await ifPermitted(api.read(baseReads.one, request.params));
+        // It says why where it was asked for, so that it can be tried again.
+        const body = html`${problem(error.message)} ${found !== undefined && confirm(found, action, texts)}`;
+        const title = `${texts[action]}: ${request.params.namespace}/${request.params.name}`;
+        return sendPage(request, reply.code(error.status), viewer, { section: 'bases', title, body });
+      }
       return reply.redirect(`${basePath(request.params)}?done=${action}`, 303);
     });
   }
@@ -46,7 +58,7 @@ function confirm(found: BaseDetail, action: BaseActionName, texts: Texts): Html 
         image !== undefined &&
         html`<input type="hidden" name="tag" value=${image.tag} /><input type="hidden" name="digest" value=${image.digest} />`
       }
-      ${reasonField(texts)}
+      ${approvalsOf(found, texts)} ${reasonField(texts, action === 'reject')}
       <p class="actions"><button class="primary">${label}</button> <a class="button" href=${basePath(found)}>${texts.cancel}</a></p>
     </form>
   `;

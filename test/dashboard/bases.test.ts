@@ -102,8 +102,11 @@ test('a base is approved for what the page has shown, and rejected again', async
     added: addedFrom(sampleView({ find: () => approved })),
   });
   await other.submit('/sign-in', { token: 'anns-token' });
-  assert.match((await other.get('/bases/platform/java/reject')).text, /The approval is taken back/);
-  assert.equal((await other.submit('/bases/platform/java/reject', { tag: newJava.tag, digest: newJava.digest })).status, 303);
+  assert.match((await other.get('/bases/platform/java/reject')).text, /Nothing more is begun for it until a release.*required/s);
+  assert.equal(
+    (await other.submit('/bases/platform/java/reject', { tag: newJava.tag, digest: newJava.digest, reason: 'breaks' })).status,
+    303,
+  );
   assert.equal(other.patched.length, 1);
 });
 

@@ -1,4 +1,4 @@
-/** Bases through the API of the real service: who sees what by RBAC, the whole list of dependents in every replica, and an approval that is given and taken back. */
+/** Bases through the API of the real service: who sees what by RBAC, the whole list of dependents in every replica, and an approved base that is rejected. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -200,7 +200,7 @@ describe('bases in the API', () => {
     assert.ok(all.filter(({ state }) => state === 'Behind').every(({ nextStep }) => nextStep?.id === 'Approve'));
   });
 
-  it('approves with the token of the caller, and takes the approval back', async () => {
+  it('approves with the token of the caller, and rejects what was approved', async () => {
     const { pendingApproval: pending } = await waitForBase('the base waits for approval', (found) => found.pendingApproval !== undefined);
     const refused = await ask('reader', java('/approve'), { body: { ...pending } });
     assert.equal(refused.status, 403);
@@ -210,19 +210,18 @@ describe('bases in the API', () => {
     const approved = await waitForBase('the rebuilds are requested', ({ status }) => (status?.requests?.length ?? 0) > 0);
     const user = `system:serviceaccount:${world.namespace}:approver`;
     assert.deepEqual(approved.requested, { action: 'approve', user, reason: 'tested' });
-    assert.equal((await ask('approver', java('/reject'), { body: { ...pending } })).status, 202);
-    await waitForBase(
-      'the base waits for approval again',
-      ({ state, actions }) => state === 'ApprovalRequired' && actions?.approve === undefined,
-    );
-    assert.equal((await ask('approver', java('/reject'), { body: { ...pending } })).status, 409);
+    assert.equal((await ask('approver', java('/reject'), { body: { ...pending, reason: 'breaks' } })).status, 202);
+    const rejected = await waitForBase('the base is rejected', ({ state }) => state === 'Held');
+    assert.deepEqual([rejected.reason, rejected.status?.rejected?.[0]?.message], ['RejectedByUser', `rejected by ${user}: breaks`]);
+    for (const action of ['/reject', '/approve'])
+      assert.equal((await ask('approver', java(action), { body: { ...pending } })).status, 409, action);
     // Both replicas have seen the approval.
     await waitFor('the activity', async () => {
       const { body } = await ask('viewer', `/activity?type=action&policy=${world.namespace}/java`);
       const { data } = activityReads.list.answer.safeParse(body);
       const asked = data?.activity.map((one) => one.type === 'action' && [one.action, one.subject.kind, one.user, one.why]);
       return isDeepStrictEqual(asked, [
-        ['reject', 'BaseImagePolicy', user, undefined],
+        ['reject', 'BaseImagePolicy', user, 'breaks'],
         ['approve', 'BaseImagePolicy', user, 'tested'],
       ]);
     });

@@ -5,6 +5,7 @@ import { decisiveCondition } from '../../core/model/decisive-condition.ts';
 import { defined } from '../../core/model/defined.ts';
 import { formatRepository } from '../../core/model/image-reference.ts';
 import type { baseDetail, BaseSummary } from '../../service/api/base-view.ts';
+import { toApprovals } from '../../service/api/policy-view.ts';
 import { type PolicyState, stateFrom } from '../../core/model/policy-state.ts';
 
 /** The state of a policy in one word. */
@@ -16,7 +17,7 @@ export function stateOf({ spec, status }: BaseImagePolicy): PolicyState {
 /** The view of a policy in a list. */
 export function summarize(policy: BaseImagePolicy): BaseSummary {
   const { namespace, name, uid, spec, status } = policy;
-  const { latest, pendingApproval, images, waves, behindSince, conditions = [] } = status;
+  const { latest, pendingApproval, approvals, images, waves, behindSince, conditions = [] } = status;
   const condition = decisiveCondition(conditions);
   return {
     namespace,
@@ -31,6 +32,7 @@ export function summarize(policy: BaseImagePolicy): BaseSummary {
     ...(condition && { reason: condition.reason, message: condition.message, since: condition.lastTransitionTime }),
     ...(latest && { latest: { ...latest } }),
     ...(pendingApproval && { pendingApproval: { ...pendingApproval } }),
+    ...(pendingApproval && approvals && { approvals: toApprovals(approvals) }),
     ...(images && { images: { ...images } }),
     ...(waves && { waves: { ...waves } }),
     ...defined({ behindSince }),
@@ -40,14 +42,14 @@ export function summarize(policy: BaseImagePolicy): BaseSummary {
 /** The view of one policy. */
 export function detail(policy: BaseImagePolicy): z.input<typeof baseDetail> {
   const { generation, spec, status, actions = {}, requested } = policy;
-  const { approve, release, requestedAt } = actions;
+  const { approve, reject, release, requestedAt } = actions;
   return {
     ...summarize(policy),
     generation,
     onNewBase: isUsableBase(spec) ? spec.onNewBase.map(({ kind }) => kind) : [],
     conditions: [...(status.conditions ?? [])],
     status: structuredClone(status) as z.input<typeof baseDetail>['status'],
-    actions: defined({ approve, release, requestedAt }),
+    actions: defined({ approve, reject, release, requestedAt }),
     ...(requested && { requested: { ...requested } }),
   };
 }

@@ -4,9 +4,13 @@ import type { BaseStatus, Dependent } from '../../core/model/base-status.ts';
 import { defined } from '../../core/model/defined.ts';
 import type { Repository } from '../../core/model/image-reference.ts';
 import type { ImageSource } from '../../core/model/image-source.ts';
-import { actionAnnotations, isApproved } from '../../core/model/policy-actions.ts';
+import { maxLengths } from '../../core/model/policy-status.ts';
+import { actionAnnotations } from '../../core/model/policy-actions.ts';
+import { cut } from '../../core/model/text.ts';
 import type { Workload, WorkloadRef } from '../../core/model/workload.ts';
 import { actionFor } from './action-for.ts';
+import { describeCount } from '../../core/plan/approvals.ts';
+import { countBaseApprovals, isBaseApproved, userRejection } from '../../core/plan/base-decisions.ts';
 import { rejectionOf } from '../../core/plan/rejected-base.ts';
 import type { ReplacementProgress, SelectedBase } from './plan-roll-out.ts';
 import type { Line } from '../recognize/line.ts';
@@ -101,22 +105,20 @@ export type ActPorts = RebasePorts & RebuildPorts & RestartPorts;
 /** Acts on the images that are behind. Idempotent: what an earlier call did is found and not repeated. */
 export async function act(acting: Acting, ports: ActPorts): Promise<Acted> {
   const { policy, base, behind } = acting;
-  const { mode } = policy.spec.base;
   const chosen = behind.map((image) => ({ image, action: actionFor(image, policy.spec.onNewBase) }));
-  const why = mode === 'DryRun' ? describeDryRun : mode === 'Approval' && !isApproved(policy.actions, base) ? describeApproval : undefined;
+  const why = whyNot(policy, base, new Date(acting.now));
   const isReported = ({ action: { kind } }: Chosen) => kind === 'report' || kind === 'restart' || why !== undefined;
   const reported = chosen.filter(isReported).map(({ image, action: { kind: action } }): [ImageBehind, ImageState] => {
     if (action === 'restart') return [image, { state: 'Behind', action, message: awaitsImage }];
-    const note = action === 'report' || why === undefined ? {} : why(action, policy, base);
-    return [image, { state: 'Behind', action, ...note }];
+    return [image, { state: 'Behind', action, ...(action !== 'report' && why?.describe(action)) }];
   });
   const restarts = acting.current.filter((image) => actionFor(image, policy.spec.onNewBase).kind === 'restart');
   if (why !== undefined) {
     const { images, kept, until } = await findOutdated(acting, restarts, ports);
     const outdated = [...images].map((image): [ImageBehind, ImageState] => {
-      return [image, { state: 'Behind', action: 'restart', ...why('restart', policy, base) }];
+      return [image, { state: 'Behind', action: 'restart', ...why.describe('restart') }];
     });
-    const isWaiting = why === describeApproval && (outdated.length > 0 || chosen.some(({ action }) => action.kind !== 'report'));
+    const isWaiting = why.isApproval === true && (outdated.length > 0 || chosen.some(({ action }) => action.kind !== 'report'));
     return {
       states: new Map([...reported, ...outdated, ...kept]),
       status: isWaiting ? { pendingApproval: { tag: base.tag, digest: base.digest } } : {},
@@ -177,11 +179,31 @@ export interface Chosen<A extends BaseAction = BaseAction> {
   readonly action: A;
 }
 
-function describeDryRun(action: string) {
-  return { reason: 'DryRun', message: `mode: DryRun: ${action} would apply` };
+/** Why nothing is done for a base yet, and the note of an image that an action applies to. */
+interface WhyNot {
+  readonly isApproval?: true;
+  readonly describe: (action: string) => Required<Pick<ImageState, 'reason' | 'message'>>;
 }
 
-function describeApproval(action: string, { namespace, name }: BaseImagePolicy, { tag, digest }: SelectedBase) {
-  const hint = `annotate BaseImagePolicy ${namespace}/${name} with ${actionAnnotations.approve}: ${tag}@${digest}`;
-  return { reason: 'ApprovalRequired', message: `${action} waits for the approval of ${tag}: ${hint}` };
+/** Why nothing is done for a base; undefined if its actions are taken. What somebody has rejected is not rolled back, because nothing of it has failed. */
+function whyNot(policy: UsableBasePolicy, base: SelectedBase, now: Date): WhyNot | undefined {
+  if (policy.spec.base.mode === 'DryRun')
+    return { describe: (action) => ({ reason: 'DryRun', message: `mode: DryRun: ${action} would apply` }) };
+  const rejection = userRejection(policy, base, now);
+  if (rejection !== undefined)
+    return { describe: () => ({ reason: 'RejectedByUser', message: cut(`${base.tag} was ${rejection.message}`, maxLengths.message) }) };
+  if (isBaseApproved(policy, base, now)) return undefined;
+  const message = describeApproval(policy, base, now);
+  return {
+    isApproval: true,
+    describe: (action) => ({ reason: 'ApprovalRequired', message: cut(`${action} waits for ${message}`, maxLengths.message) }),
+  };
+}
+
+function describeApproval(policy: UsableBasePolicy, { tag, digest }: SelectedBase, now: Date): string {
+  const { namespace, name } = policy;
+  const count = countBaseApprovals(policy, { tag, digest }, now);
+  if (count === undefined)
+    return `the approval of ${tag}: annotate BaseImagePolicy ${namespace}/${name} with ${actionAnnotations.approve}: ${tag}@${digest}`;
+  return `approvals of ${tag}: ${describeCount(count)}: approve it with image-watcher approve -n ${namespace} bipol/${name}, or on the dashboard`;
 }

@@ -1,4 +1,5 @@
 /** The conditions of a BaseImagePolicy whose images were examined, and what they say. Pure. */
+import { type BaseImagePolicy, isUsableBase } from '../../core/model/base-policy.ts';
 import type { BaseStatus } from '../../core/model/base-status.ts';
 import type { Repository } from '../../core/model/image-reference.ts';
 import { actionAnnotations } from '../../core/model/policy-actions.ts';
@@ -6,9 +7,13 @@ import type { Condition } from '../../core/model/policy-status.ts';
 import { describeMissingGrant } from '../../core/model/push-grant.ts';
 import type { Reason } from '../../core/model/reasons.ts';
 import { cut } from '../../core/model/text.ts';
+import { describeCount } from '../../core/plan/approvals.ts';
+import { countBaseApprovals } from '../../core/plan/base-decisions.ts';
+import type { RejectedBase } from '../../core/plan/rejected-base.ts';
 import { maxVersions } from './learn-versions.ts';
 import { nameOf } from './list-images.ts';
 import type { Findings } from './next-base-status.ts';
+import type { SelectedBase } from './plan-roll-out.ts';
 
 /** A condition that a policy reports. */
 export type State = Pick<Condition, 'type' | 'status' | 'message'> & { readonly reason: Reason };
@@ -23,14 +28,22 @@ export function describeConditions(
     acted: { waves, pendingApproval, opensAt },
     waiting,
     unpermitted,
-    namespace,
-  }: Findings & { readonly namespace: string },
-  rejection: string | undefined,
+    policy,
+    at,
+  }: Findings & { readonly policy: BaseImagePolicy; readonly at: Date },
+  rejection: RejectedBase | undefined,
 ): State[] {
-  const summary = summarize(counts, { tag: base.tag, images, versions }) + describeUnpermitted(namespace, unpermitted);
+  const summary = summarize(counts, { tag: base.tag, images, versions }) + describeUnpermitted(policy.namespace, unpermitted);
+  const hint = `push a newer one, or release it with the annotation ${actionAnnotations.release}: "<time>"`;
+  if (rejection?.reason === 'RejectedByUser') {
+    const message = `${base.tag} was ${rejection.message}: ${hint}; ${summary}`;
+    return [
+      { type: 'Ready', status: 'True', reason: 'RejectedByUser', message },
+      { type: 'Held', status: 'True', reason: 'RejectedByUser', message },
+    ];
+  }
   if (rejection !== undefined) {
-    const hint = `push a newer one, or release it with the annotation ${actionAnnotations.release}: "<time>"`;
-    const message = `${base.tag} failed, and is not used again: ${hint}: ${rejection}`;
+    const message = `${base.tag} failed, and is not used again: ${hint}: ${rejection.message}`;
     return [
       { type: 'Ready', status: 'False', reason: 'BaseRejected', message },
       { type: 'Stalled', status: 'True', reason: 'BaseRejected', message },
@@ -60,7 +73,7 @@ export function describeConditions(
             type: 'ApprovalRequired',
             status: 'True',
             reason: 'ApprovalRequired',
-            message: `${pendingApproval.tag}@${pendingApproval.digest}`,
+            message: `${pendingApproval.tag}@${pendingApproval.digest}${describeApprovals(policy, base, at)}`,
           },
         ];
   const message = summary + waits;
@@ -73,6 +86,12 @@ export function describeConditions(
   const isUnsure = counts.unknown > 0 || versions.unread > 0 || versions.hidden !== undefined;
   const reason = counts.behind > 0 ? 'ImagesBehind' : isUnsure ? 'ImagesUnknown' : 'UpToDate';
   return [{ type: 'Ready', status: 'True', reason, message }, ...approval];
+}
+
+/** Who has approved the base so far, if several people are asked. */
+function describeApprovals({ spec, ...policy }: BaseImagePolicy, base: SelectedBase, at: Date): string {
+  const count = isUsableBase(spec) ? countBaseApprovals({ ...policy, spec }, base, at) : undefined;
+  return count === undefined ? '' : `: ${describeCount(count)}`;
 }
 
 function countOf({ pending, progressing, done, failed }: NonNullable<BaseStatus['waves']>): number {

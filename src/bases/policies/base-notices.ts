@@ -4,6 +4,8 @@ import type { BaseStatus } from '../../core/model/base-status.ts';
 import { defined } from '../../core/model/defined.ts';
 import type { IdentifiedNotice, ImageCounts, Notice, NoticeKind } from '../../core/model/notice.ts';
 import { newConditions } from '../../core/model/new-conditions.ts';
+import type { Reason } from '../../core/model/reasons.ts';
+import { endedApproval } from '../../core/status/ended-approvals.ts';
 import { refusedStates } from './next-base-status.ts';
 
 type Subject = Pick<BaseImagePolicy, 'namespace' | 'name' | 'uid'>;
@@ -18,6 +20,7 @@ export function baseNotices(
 ): IdentifiedNotice[] {
   const subject = { kind: 'BaseImagePolicy' as const, namespace, name, uid };
   const [wasSelected] = before.history ?? [];
+  const ended = endedApproval(before, after);
   const about = (kind: NoticeKind, details: Details | undefined): IdentifiedNotice[] => {
     if (details === undefined) return [];
     const { digest = '', reason = '' } = details;
@@ -33,6 +36,7 @@ export function baseNotices(
     ...about('RolledOut', rolledOut(before, after)),
     ...about('RolloutFailed', failed(before, after)),
     ...about('ApprovalRequired', approval(before, after)),
+    ...(ended === undefined ? [] : about(ended.reason === 'ApprovalsEnded' ? 'ApprovalRequired' : 'ApprovalEnded', ended)),
     ...about('Blocked', blocked(before, after)),
   ];
 }
@@ -82,7 +86,7 @@ function countsOf(images: BaseStatus['images']): ImageCounts | undefined {
 
 /** The notice that waves were stopped, or that a base was rejected. */
 function failed({ rejected: known = [], waves }: BaseStatus, { rejected = [], waves: now, latest }: BaseStatus): Details | undefined {
-  const rejection = rejected.find(({ digest }) => known.every((one) => one.digest !== digest));
+  const rejection = rejected.find(({ digest, reason }) => reason !== 'RejectedByUser' && known.every((one) => one.digest !== digest));
   if (rejection !== undefined) return { tag: rejection.tag, digest: rejection.digest, reason: 'BaseRejected', message: rejection.message };
   if (now?.stopped === undefined || waves?.stopped !== undefined || known.some(({ digest }) => digest === now.base)) return undefined;
   return { digest: now.base, ...(latest?.digest === now.base && { tag: latest.tag }), reason: 'RolloutFailed', message: now.stopped };
@@ -94,9 +98,12 @@ function approval({ pendingApproval: known }: BaseStatus, { pendingApproval, con
   return { ...pendingApproval, reason: 'ApprovalRequired', ...defined({ message }) };
 }
 
+/** Reasons of conditions that have notices of their own. */
+const ownNotices: ReadonlySet<string> = new Set<Reason>(['BaseRejected', 'RejectedByUser']);
+
 /** The notice about a stalled or held policy. A rejected base has its own notice. */
 function blocked(before: BaseStatus, { conditions, latest }: BaseStatus): Details | undefined {
-  const [first] = newConditions(before.conditions, conditions, ['Stalled', 'Held']).filter(({ reason }) => reason !== 'BaseRejected');
+  const [first] = newConditions(before.conditions, conditions, ['Stalled', 'Held']).filter(({ reason }) => !ownNotices.has(reason));
   return first && { reason: first.reason, message: first.message, ...(latest && { tag: latest.tag, digest: latest.digest }) };
 }
 

@@ -6,11 +6,13 @@ import { isActiveBase, isUsableBase } from '../../core/model/base-policy.ts';
 import type { ImagePolicy } from '../../core/model/image-policy.ts';
 import { isUsable } from '../../core/model/image-policy.ts';
 import { matchesSelector, sameLabels } from '../../core/model/label-selector.ts';
-import { parseApproval, releaseTime } from '../../core/model/policy-actions.ts';
+import { isApproved, releaseTime } from '../../core/model/policy-actions.ts';
 import type { Reason } from '../../core/model/reasons.ts';
 import type { TriggerSource } from '../../core/model/policy-status.ts';
 import { imagesOf, type Workload } from '../../core/model/workload.ts';
+import { endedRound, unseenApprovals, withdrawnApprovals } from '../../core/plan/approvals.ts';
 import { nextOpening } from '../../core/plan/next-opening.ts';
+import { openRejection } from '../../core/plan/rejections.ts';
 import { policyJobId, type BaseJob } from '../../service/queue/jobs.ts';
 import { isYounger } from './select-base.ts';
 import { selectsWorkload, type NamespaceMatches } from './selects-workload.ts';
@@ -166,14 +168,18 @@ export function createBaseEnqueuer({
  */
 export function neededReconcile(policy: BaseImagePolicy, now: number): BaseJob | undefined {
   const { generation, status, actions = {}, spec } = policy;
-  const { lastCheckTime, lastHandledRequest, pendingApproval, rejected = [], waves, waiting, dependents = [] } = status;
+  const { latest, lastCheckTime, lastHandledRequest, pendingApproval, rejected = [], waves, waiting, dependents = [] } = status;
   if (policy.isDeleting === true) return undefined;
   if (isUnobserved(policy)) return jobFor(policy, 'PolicyChange', `generation:${generation}`, now);
   if (!isUsableBase(spec) || spec.base.suspended) return undefined;
-  const { requestedAt, approve } = actions;
+  const { requestedAt, approve, reject } = actions;
   if (requestedAt !== undefined && requestedAt !== lastHandledRequest) return jobFor(policy, 'Request', `request:${requestedAt}`, now);
-  const approved = parseApproval(approve);
-  if (pendingApproval !== undefined && approved?.digest === pendingApproval.digest && approved.tag === pendingApproval.tag)
+  if (latest !== undefined && openRejection(policy, latest) !== undefined) return jobFor(policy, 'Request', `reject:${reject}`, now);
+  const approvals = spec.base.approvals && (unseenApprovals(actions, status) ?? withdrawnApprovals(actions, status));
+  if (approvals !== undefined) return jobFor(policy, 'Approval', approvals, now);
+  const ended = endedRound(status, new Date(now));
+  if (ended !== undefined) return jobFor(policy, 'WaitOver', ended, now);
+  if (spec.base.approvals === undefined && pendingApproval !== undefined && isApproved(actions, pendingApproval))
     return jobFor(policy, 'Approval', `approve:${approve}`, now);
   const released = releaseTime(actions)?.getTime() ?? 0;
   if (rejected.some(({ at }) => Date.parse(at) < released)) return jobFor(policy, 'Request', `release:${actions.release}`, now);

@@ -7,7 +7,7 @@ import { type Condition, maxLengths } from '../../core/model/policy-status.ts';
 import type { Reason } from '../../core/model/reasons.ts';
 import { cut, toSeconds } from '../../core/model/text.ts';
 import { formatWorkload } from '../../core/model/workload.ts';
-import { isReleased } from '../../core/plan/guards/released.ts';
+import { nextDecisions } from '../../core/plan/base-decisions.ts';
 import type { Acted, ImageState } from './act.ts';
 import type { ExaminedImage } from './examine-images.ts';
 import { describeConditions, type State } from './base-conditions.ts';
@@ -72,13 +72,22 @@ export function nextBaseStatus(policy: BaseImagePolicy, found: Findings, at: Dat
     ...(overdue > 0 && { overdue }),
     ...(reported > 0 && { reported }),
   };
-  const { waiting: _, behindSince: __, waves: ___, requests: ____, pendingApproval: _____, rejected = [], ...kept } = status;
-  const stillRejected = (acted.rejected ?? rejected).filter((one) => !isReleased(new Date(one.at), policy.actions, at));
-  const rejection = stillRejected.find(({ digest }) => digest === base.digest);
+  const {
+    waiting: _,
+    behindSince: __,
+    waves: ___,
+    requests: ____,
+    pendingApproval: _____,
+    approvals: ______,
+    rejected = [],
+    ...kept
+  } = status;
+  const decided = nextDecisions(policy, base, { isPending: acted.pendingApproval !== undefined, rejected: acted.rejected ?? rejected }, at);
+  const rejection = decided.rejected?.find(({ digest }) => digest === base.digest);
   return {
     ...kept,
     observedGeneration: policy.generation,
-    conditions: nextConditions(policy, describeConditions(counts, { ...found, namespace: policy.namespace }, rejection?.message), now),
+    conditions: nextConditions(policy, describeConditions(counts, { ...found, policy, at }, rejection), now),
     latest: { tag: base.tag, digest: base.digest, selectedAt },
     lastCheckTime: toSeconds(new Date(checkedAt)),
     ...(request !== undefined && { lastHandledRequest: cut(request, maxLengths.request) }),
@@ -90,7 +99,7 @@ export function nextBaseStatus(policy: BaseImagePolicy, found: Findings, at: Dat
     ...(acted.waves && { waves: acted.waves }),
     ...(acted.requests && { requests: acted.requests }),
     ...(acted.pendingApproval && { pendingApproval: acted.pendingApproval }),
-    ...(stillRejected.length > 0 && { rejected: stillRejected }),
+    ...decided,
     history: nextHistory(status, { ...base, selectedAt, isRejected: rejection !== undefined }, acted),
   };
 }
@@ -254,7 +263,7 @@ function nextHistory(
   return [entry, ...history.filter((one) => one !== before)].slice(0, maxHistory);
 }
 
-const ownTypes: ReadonlySet<string> = new Set(['Ready', 'Reconciling', 'Stalled', 'ApprovalRequired']);
+const ownTypes: ReadonlySet<string> = new Set(['Ready', 'Reconciling', 'Stalled', 'Held', 'ApprovalRequired']);
 
 /** Conditions of other writers are kept unchanged. */
 function nextConditions({ status: { conditions = [] }, generation }: BaseImagePolicy, states: readonly State[], now: string): Condition[] {

@@ -8,6 +8,7 @@ import { saysSuspended, type BaseStatus } from '../../core/model/base-status.ts'
 import { PermanentError, WaitError } from '../../core/model/errors.ts';
 import { policyKey } from '../../core/model/image-policy.ts';
 import { mayHaveConsent } from '../../core/plan/consent.ts';
+import { newlyEnough } from '../../core/plan/base-decisions.ts';
 import { concealedHint } from '../../service/reconcile/conceal-push.ts';
 import type { Hint } from '../../service/reconcile/resolve-tag.ts';
 import type { PolicyResult } from '../../service/queue/event-log.ts';
@@ -173,7 +174,7 @@ async function reconcileBase({ policy, job, brake }: Braked, ports: BasePorts): 
   const { selected, waiting, checkedAt } = choice;
   if (selected === undefined) return waitForAge(policy, waiting);
   await verifyBase(asRead, { base: selected, source: choice.source, job }, ports, signal);
-  const usable = await recordSelection(asRead, selected, ports, signal);
+  const usable = await recordApprovals(await recordSelection(asRead, selected, ports, signal), selected, ports, signal);
   let basis: BaseImagePolicy = usable;
   const reason = { job, asksRegistry: asksRegistry.has(job.source), isResumed: saysSuspended(policy.status) };
   const { images, left, versions, unread } = await compareImages(usable, { ...choice, ...reason, selected }, ports, signal);
@@ -270,6 +271,19 @@ async function recordSelection(
   const at = new Date(cluster.now());
   const update = (status: BaseStatus) => whileExamining({ ...policy, status }, selected, at);
   const written = await basePolicies.writeStatus(policy, update, { signal, isExclusive: true });
+  return { ...written, spec: policy.spec };
+}
+
+/** Writes that there are enough approvals before anything is done for the base. After a crash they count from when they were seen, and do not end meanwhile. */
+async function recordApprovals(
+  policy: UsableBasePolicy,
+  selected: SelectedBase,
+  { basePolicies, cluster }: BasePorts,
+  signal: AbortSignal,
+): Promise<UsableBasePolicy> {
+  const approvals = newlyEnough(policy, selected, new Date(cluster.now()));
+  if (approvals === undefined) return policy;
+  const written = await basePolicies.writeStatus(policy, (status) => ({ ...status, approvals }), { signal, isExclusive: true });
   return { ...written, spec: policy.spec };
 }
 

@@ -7,6 +7,7 @@ import type { BaseStatus } from '../../core/model/base-status.ts';
 import { describeError, PermanentError, WaitError } from '../../core/model/errors.ts';
 import { policyKey } from '../../core/model/image-policy.ts';
 import { isReason, type Reason } from '../../core/model/reasons.ts';
+import { endedApproval } from '../../core/status/ended-approvals.ts';
 import type { PolicyResult } from '../../service/queue/event-log.ts';
 import type { BaseJob } from '../../service/queue/jobs.ts';
 import type { JobContext } from '../../service/queue/worker.ts';
@@ -101,12 +102,15 @@ async function recordResult(
   });
 }
 
-/** Records an Event for a new base, and one when the policy begins to need attention. */
+/** Records an Event for a new base, one when the policy begins to need attention, and one when a base ends to wait without an approval. */
 function recordEvents({ namespace, name, uid }: BaseImagePolicy, before: BaseStatus, after: BaseStatus, { report }: ReportBasePorts): void {
   const ready = readyOf(after);
   if (ready === undefined) return;
   const { reason, message } = ready;
   const regarding = { apiVersion, kind: baseKind, namespace, name, uid };
+  const ended = endedApproval(before, after);
+  if (ended !== undefined)
+    report.recordEvent({ regarding, type: 'Normal', reason: ended.reason, action: 'Approve', message: ended.message });
   const needsSomebody = ready.status === 'False' && reason !== 'Progressing' && reason !== 'Window';
   if (needsSomebody && readyOf(before)?.reason !== reason)
     report.recordEvent({ regarding, type: 'Warning', reason, action: 'Reconcile', message });

@@ -6,11 +6,21 @@ import { defined } from '../../core/model/defined.ts';
 import { PermanentError } from '../../core/model/errors.ts';
 import type { FieldContext } from '../../core/model/field-rules.ts';
 import type { PolicySpec } from '../../core/model/image-policy.ts';
+import { readEditor } from '../../core/model/named-approvals.ts';
 import { readActions, readRequest } from '../../core/model/policy-actions.ts';
 import { normalisePattern } from '../../core/model/repository-pattern.ts';
 import { builtInSettings } from '../../core/model/policy-defaults.ts';
 import { parseDuration } from '../../core/model/text.ts';
-import { originsOf, readRepository, readSettings, readStrategy, readVerification, readWaves } from '../../service/resources/read-spec.ts';
+import {
+  originsOf,
+  type ReadContext,
+  readApprovals,
+  readRepository,
+  readSettings,
+  readStrategy,
+  readVerification,
+  readWaves,
+} from '../../service/resources/read-spec.ts';
 import { parseSpec, readEnvelope, specOrProblem } from '../../service/resources/read-envelope.ts';
 import { inField } from '../../service/resources/in-field.ts';
 import { baseSpecSchema } from './schema.ts';
@@ -27,8 +37,11 @@ type Spec = z.output<typeof baseSpecSchema>;
 type Action = NonNullable<Spec['onNewBase']>[number];
 type Trigger = NonNullable<Action['trigger']>;
 
+/** The context that the meaning of a policy depends on. */
+export type BaseReadContext = FieldContext & Pick<ReadContext, 'verifiesApprovers'>;
+
 /** Reads an object, with the built-in values for missing settings. Errors in its spec become the policy's problem, so that other policies are not affected. Throws only if it has no metadata. */
-export function readBasePolicy(raw: unknown, context: FieldContext): BaseImagePolicy {
+export function readBasePolicy(raw: unknown, context: BaseReadContext): BaseImagePolicy {
   const { known, annotations, spec, status } = readEnvelope(raw);
   const actions = readActions(annotations);
   return {
@@ -36,12 +49,12 @@ export function readBasePolicy(raw: unknown, context: FieldContext): BaseImagePo
     spec: specOrProblem(spec, () => readBaseSpec(spec, known.namespace, context)),
     status: readBaseStatus(status),
     ...(Object.keys(actions).length > 0 && { actions }),
-    ...defined({ requested: readRequest(annotations) }),
+    ...defined({ requested: readRequest(annotations), editedBy: readEditor(annotations) }),
   };
 }
 
 /** Reads a spec. Throws a PermanentError that lists all its errors. */
-function readBaseSpec(raw: unknown, namespace: string, context: FieldContext): BasePolicySpec {
+function readBaseSpec(raw: unknown, namespace: string, context: BaseReadContext): BasePolicySpec {
   const spec = parseSpec(
     baseSpecSchema,
     raw,
@@ -59,8 +72,8 @@ function readBaseSpec(raw: unknown, namespace: string, context: FieldContext): B
 }
 
 /** The selection of the base, in the form of an ImagePolicy without targets. */
-function readSelection(spec: Spec, { aliases }: FieldContext): PolicySpec {
-  const { platforms = [], pullSecrets, windows, mode, suspend } = spec;
+function readSelection(spec: Spec, { aliases, ...context }: BaseReadContext): PolicySpec {
+  const { platforms = [], pullSecrets, windows, mode, approvals, suspend } = spec;
   const written = readSettings(spec, windows, 'spec.');
   return {
     repository: inField('spec.image', () => readRepository(spec.image, aliases)),
@@ -70,6 +83,7 @@ function readSelection(spec: Spec, { aliases }: FieldContext): PolicySpec {
     ...(platforms.length > 0 && { platforms }),
     ...defined({ minAgeMs: written.minAge }),
     mode,
+    ...(approvals !== undefined && { approvals: readApprovals(approvals, 'approvals', context) }),
     windows: written.windows ?? builtInSettings.windows,
     targets: [],
     ...(spec.verify !== undefined && { verification: readVerification(spec.verify) }),

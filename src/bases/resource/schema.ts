@@ -8,7 +8,7 @@ import { repositoryField } from '../../service/resources/v1-fields/image.ts';
 import { distinct, durationPattern } from '../../service/resources/v1-fields/scalars.ts';
 import { select, tags } from '../../service/resources/v1-fields/select.ts';
 import { labelSelector } from '../../service/resources/v1-fields/target.ts';
-import { mode, waves, windows } from '../../service/resources/v1-fields/update.ts';
+import { approvals, approvalsRule, mode, waves, windows } from '../../service/resources/v1-fields/update.ts';
 import { verify } from '../../service/resources/v1-fields/verify.ts';
 import { minAge, platforms, poll, pullSecrets, suspend } from '../../service/resources/v1-fields/watch.ts';
 import { action, checkReachable } from './actions.ts';
@@ -94,6 +94,7 @@ export const baseSpecSchema = withChecks(
         waves: waves.exactOptional(),
         windows: windows.exactOptional(),
         mode,
+        approvals: approvals.exactOptional(),
         poll: basePoll.exactOptional(),
         suspend,
       })
@@ -104,6 +105,7 @@ export const baseSpecSchema = withChecks(
         rule: "has(self.verify) || !has(self.onNewBase) || self.onNewBase.all(action, !has(action.rebase) || !has(action.rebase.sign) || (has(action.rebase.allow) && 'BaseUnverified' in action.rebase.allow))",
         message: signMessage,
       },
+      approvalsRule,
     ],
   ),
   checkFollowedTag,

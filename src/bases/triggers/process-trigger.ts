@@ -4,7 +4,7 @@ import { defined } from '../../core/model/defined.ts';
 import { PermanentError, WaitError } from '../../core/model/errors.ts';
 import { policyKey } from '../../core/model/image-policy.ts';
 import { tryParseImageReference } from '../../core/model/image-reference.ts';
-import { isApproved } from '../../core/model/policy-actions.ts';
+import { isBaseApproved, userRejection } from '../../core/plan/base-decisions.ts';
 import { rejectionOf } from '../../core/plan/rejected-base.ts';
 import { matchesRepository } from '../../core/model/repository-pattern.ts';
 import { cut } from '../../core/model/text.ts';
@@ -82,9 +82,10 @@ export async function processTrigger(job: TriggerJob, { isLastTry, signal, jobId
 /** The action for this rebuild; undefined if the current policy does not want it. The job may be a day old, or written by anybody with access to Redis. */
 function actionOf(policy: BaseImagePolicy, { pipeline, base, source, image }: TriggerJob, now: number): TriggerAction | undefined {
   if (!isActiveBase(policy) || rejectionOf(policy, base, now) !== undefined) return undefined;
-  const { spec, status, actions } = policy;
-  if (spec.base.mode === 'DryRun') return undefined;
-  if (status.latest?.digest !== base.digest || (spec.base.mode === 'Approval' && !isApproved(actions, base))) return undefined;
+  const { spec, status } = policy;
+  const at = new Date(now);
+  if (spec.base.mode === 'DryRun' || status.latest?.digest !== base.digest) return undefined;
+  if (userRejection(policy, base, at) !== undefined || !isBaseApproved(policy, base, at)) return undefined;
   const repository = tryParseImageReference(image)?.repository;
   return spec.onNewBase.find((action): action is TriggerAction => {
     if (action.kind !== 'trigger' || pipelineOf(action.ci) !== pipeline || repository === undefined) return false;

@@ -72,6 +72,7 @@ export function nextStepOf(
 /** The steps that follow from a reason alone. */
 const stepsOfReasons: Readonly<Record<string, BaseStep>> = {
   BaseRejected: 'MendBase',
+  RejectedByUser: 'MendBase',
   ApprovalRequired: 'Approve',
   DryRun: 'LeaveDryRun',
   BaseBetween: 'BringBetween',

@@ -23,10 +23,12 @@ export interface BaseImagePolicy {
   readonly actions?: PolicyActions;
   /** The last requested action, if it came through the API. */
   readonly requested?: RequestedAction;
+  /** Who last changed the spec, as an annotation says. */
+  readonly editedBy?: string;
 }
 
 export interface BasePolicySpec {
-  /** The selection of the base in the form of an ImagePolicy without targets, with its mode, windows, minAgeMs, pullSecrets, pollIntervalMs and suspended. */
+  /** The selection of the base in the form of an ImagePolicy without targets, with its mode, approvals, windows, minAgeMs, pullSecrets, pollIntervalMs and suspended. */
   readonly base: PolicySpec;
   /** Patterns of tags, in which `*` stands for any characters: their images count as older versions, although the selection does not admit them. */
   readonly from: readonly string[];

@@ -1,5 +1,6 @@
 /** The status of a BaseImagePolicy: what the service found and did. */
 import { z } from 'zod';
+import { approvalRound } from './approval-round.ts';
 import { conditions, maxLengths, type Immutable } from './policy-status.ts';
 import { withoutLongLists, withoutOddFields } from './stored-status.ts';
 
@@ -79,7 +80,9 @@ const entry = z
     requested: count('Sources whose rebuild was requested.'),
     updated: count('Workloads that were brought to it.'),
     failed: count('Workloads whose rollout failed.'),
-    result: z.enum(['Selected', 'Rejected']).describe('Rejected: rollouts failed, and the base is not used again.'),
+    result: z
+      .enum(['Selected', 'Rejected'])
+      .describe('Rejected: rollouts failed, or somebody rejected the base, and it is not used again.'),
   })
   .describe('One base, and what was done for it.');
 
@@ -98,6 +101,7 @@ export const baseStatusSchema = z
       .meta({ format: 'date-time', description: 'When the registry was last asked for the base.' })
       .exactOptional(),
     lastHandledRequest: text(maxLengths.request, 'The value of the annotation requested-at that was last handled.').exactOptional(),
+    lastHandledRejection: text(maxLengths.request, 'The value of the annotation reject that was last handled.').exactOptional(),
     waiting: z
       .object({
         tag: tag('The tag of the base that waits.'),
@@ -170,16 +174,23 @@ export const baseStatusSchema = z
     rejected: z
       .array(
         z
-          .object({ digest: digest('The digest of the base.'), tag: tag('Its tag.'), at: time('When.'), message: message('Why.') })
+          .object({
+            digest: digest('The digest of the base.'),
+            tag: tag('Its tag.'),
+            at: time('When.'),
+            reason: text(maxLengths.reason, 'RejectedByUser if somebody rejected it; absent if its rollouts failed.').exactOptional(),
+            message: message('Why.'),
+          })
           .describe('A base that is not used again.'),
       )
       .max(maxHistory)
       .exactOptional()
-      .describe(`The last ${maxHistory} bases that failed.`),
+      .describe(`The last ${maxHistory} bases that failed or were rejected.`),
     pendingApproval: z
       .object({ tag: tag('The tag that waits for approval.'), digest: digest('The digest that waits for approval.') })
       .exactOptional()
       .describe('The base that waits for approval.'),
+    approvals: approvalRound.exactOptional().describe('The approvals of the selected base; only with spec.approvals.'),
   })
   .describe('What the service found and did.');
 

@@ -8,6 +8,11 @@ export const approvalPrefix = 'approvals.operator.technomad.dev/';
 /** The annotation with who last changed the spec. The admission policy requires it where the approval of that person does not count. */
 export const lastEditedByAnnotation = 'operator.technomad.dev/last-edited-by';
 
+/** Who last changed the spec, as the annotation says. */
+export function readEditor({ [lastEditedByAnnotation]: editor }: Readonly<Record<string, unknown>>): string | undefined {
+  return typeof editor === 'string' && editor !== '' ? editor : undefined;
+}
+
 /** One approval: `1.4.2@sha256:… 2026-03-01T12:00:00Z ada@example.com`, and in a second line why. */
 export interface NamedApproval {
   readonly tag: string;

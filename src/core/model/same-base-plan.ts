@@ -1,5 +1,6 @@
 /** Checks whether a plan for a BaseImagePolicy may still be executed. Pure. */
-import type { BaseImagePolicy } from './base-policy.ts';
+import { isUsableBase, type BaseImagePolicy } from './base-policy.ts';
+import { isSameJson } from './untyped.ts';
 import { isNewer } from './workload.ts';
 
 /**
@@ -12,7 +13,9 @@ export function isAsPlanned(planned: BaseImagePolicy, newest: BaseImagePolicy | 
   if (newest.uid !== planned.uid || newest.generation !== planned.generation || newest.isDeleting === true) return false;
   const { actions: before = {}, status } = planned;
   const { actions: after = {} } = newest;
-  if (before.approve !== after.approve || before.release !== after.release) return false;
+  if (before.approve !== after.approve || before.release !== after.release || before.reject !== after.reject) return false;
+  const asksMany = isUsableBase(planned.spec) && planned.spec.base.approvals !== undefined;
+  if (asksMany && !isSameJson(before.approvals ?? [], after.approvals ?? [])) return false;
   if (base !== undefined && newest.status.latest?.digest !== base.digest) return false;
   const known = new Set(status.rejected?.map(({ digest }) => digest));
   return (newest.status.rejected ?? []).every(({ digest }) => known.has(digest));

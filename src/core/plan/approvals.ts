@@ -3,13 +3,16 @@
  * until the policy is changed. All that count must have been given within `within`: from when the first was given, as its author says, until the service has seen
  * the last. So an author who writes another time only shortens the time that is left.
  */
+import { hashId } from '../model/push-event.ts';
 import type { ImagePolicy, PolicySpec, ApprovalRules } from '../model/image-policy.ts';
 import { maxClockDifferenceMs, type NamedApproval } from '../model/named-approvals.ts';
 import type { ApprovalRound, SeenApproval, UncountedApproval } from '../model/approval-round.ts';
+import type { PolicyActions } from '../model/policy-actions.ts';
 
-/** The parts of a policy that decide about its approvals. */
-export interface Approvable extends Partial<Pick<ImagePolicy, 'actions' | 'editedBy' | 'generation' | 'status'>> {
+/** The parts of a policy of either kind that decide about its approvals. */
+export interface Approvable extends Partial<Pick<ImagePolicy, 'actions' | 'editedBy' | 'generation'>> {
   readonly spec: Pick<PolicySpec, 'approvals'>;
+  readonly status?: { readonly approvals?: ApprovalRound };
 }
 
 export interface ApprovalCount {
@@ -68,6 +71,65 @@ export function roundOf(
 ): ApprovalRound | undefined {
   const round = status?.approvals;
   return round !== undefined && round.tag === tag && round.digest === digest && round.generation === generation ? round : undefined;
+}
+
+/** The approvals of an image after a reconcile. They begin when the image becomes pending, and end with the image and with a change of the policy. */
+export function nextRound(
+  policy: Approvable & Pick<ImagePolicy, 'generation'>,
+  { tag, digest }: Required<Image>,
+  isPending: boolean,
+  now: Date,
+): ApprovalRound | undefined {
+  const round = roundOf(policy, { tag, digest });
+  const count = countApprovals(policy, { tag, digest }, now);
+  if (count === undefined || (round === undefined && !isPending)) return undefined;
+  const { required, counted, uncounted, until } = count;
+  return {
+    tag,
+    digest,
+    since: round?.since ?? now.toISOString(),
+    generation: policy.generation,
+    required,
+    ...(counted.length > 0 && { given: [...counted] }),
+    ...(uncounted.length > 0 && { uncounted: [...uncounted] }),
+    ...(until !== undefined && { until }),
+  };
+}
+
+/** Identifies the approvals of a pending image that the status does not show as they are: given, or taken back. Undefined if it shows all of them. */
+export function unseenApprovals(actions: PolicyActions, { approvals, pendingApproval }: Waiting): string | undefined {
+  if (approvals === undefined || pendingApproval === undefined) return undefined;
+  const found = approvalsOf({ actions }, approvals).map(keyOf);
+  const shown = new Set([...(approvals.given ?? []), ...(approvals.uncounted ?? [])].map(keyOf));
+  if (found.length === shown.size && found.every((key) => shown.has(key))) return undefined;
+  return `approvals:${approvals.digest}:${hashId([...found, 'and not', ...shown])}`;
+}
+
+/** Identifies approvals that the status counts although they were taken back; undefined if there are none. */
+export function withdrawnApprovals(actions: PolicyActions, { approvals }: Waiting): string | undefined {
+  if (approvals === undefined) return undefined;
+  const found = new Set(approvalsOf({ actions }, approvals).map(keyOf));
+  const gone = (approvals.given ?? []).map(keyOf).filter((key) => !found.has(key));
+  return gone.length === 0 ? undefined : `approvals-gone:${approvals.digest}:${hashId(gone)}`;
+}
+
+/** Identifies the end of approvals that came before there were enough; undefined if none has ended. */
+export function endedRound(
+  { approvals: { digest, until } = {} }: { readonly approvals?: Partial<ApprovalRound> },
+  now: Date,
+): string | undefined {
+  if (digest === undefined || until === undefined || Date.parse(until) > now.getTime()) return undefined;
+  return `approvals-end:${digest}:${until}`;
+}
+
+/** The parts of a status that say what waits for approval, and who has approved it. */
+interface Waiting {
+  readonly approvals?: ApprovalRound;
+  readonly pendingApproval?: Image;
+}
+
+function keyOf({ user, at }: { readonly user: string; readonly at: string }): string {
+  return `${at} ${user}`;
 }
 
 function whyNot(

@@ -14,6 +14,12 @@ export function addRejection(rejected: readonly RejectedImage[], image: Rejected
   return [image, ...rejected.filter(({ digest }) => digest !== image.digest)].slice(0, maxListed);
 }
 
+/** The time of a rejection. A release from a moment ago must not release a later rejection, even if its author has another clock. */
+export function rejectionTime(now: Date, released: Date | undefined): Date {
+  const isRecent = released !== undefined && released.getTime() < now.getTime() + 1_000;
+  return isRecent ? new Date(Math.max(now.getTime(), released.getTime() + 1)) : now;
+}
+
 /** Whether somebody decided against the image. Nothing has failed then, and nothing that happens later disproves the rejection. */
 export function isDecision({ reason }: Pick<RejectedImage, 'reason'>): boolean {
   return reason === 'RollbackRequested' || reason === 'RejectedByUser';
@@ -21,7 +27,13 @@ export function isDecision({ reason }: Pick<RejectedImage, 'reason'>): boolean {
 
 /** The rejection of the candidate that somebody has requested, and that the status does not record yet: who rejects it, and why. */
 export function openRejection(
-  { actions, requested, status }: Partial<Pick<ImagePolicy, 'actions' | 'requested' | 'status'>>,
+  {
+    actions,
+    requested,
+    status,
+  }: Partial<Pick<ImagePolicy, 'actions' | 'requested'>> & {
+    readonly status?: { readonly lastHandledRejection?: string };
+  },
   { tag, digest }: Candidate,
 ): Omit<RejectedImage, 'at'> | undefined {
   const image = parseRejection(actions?.reject);

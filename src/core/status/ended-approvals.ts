@@ -1,8 +1,6 @@
 /** How an image ends to wait for approval without being approved, and how approvals end before there are enough. Pure. */
 import type { ApprovalRound } from '../model/approval-round.ts';
-import type { PolicyStatus } from '../model/policy-status.ts';
 import type { Reason } from '../model/reasons.ts';
-import { findRejection } from '../plan/rejections.ts';
 import { whyUncounted } from '../plan/approvals.ts';
 
 /** What ended, and why. */
@@ -13,17 +11,38 @@ export interface EndedApproval {
   readonly message: string;
 }
 
+/** The parts of the status of a policy of either kind that say what waits for approval, and how that can end. */
+export interface Awaiting {
+  readonly pendingApproval?: Image;
+  readonly latest?: { readonly tag: string; readonly digest?: string };
+  readonly approvals?: ApprovalRound;
+  readonly rejected?: readonly Rejected[];
+}
+
+interface Image {
+  readonly tag: string;
+  readonly digest: string;
+}
+
+interface Rejected {
+  readonly digest: string;
+  readonly at: string;
+  readonly reason?: string;
+  readonly message?: string;
+}
+
 /** What the write of a status ends: the wait of an image that was not approved, or approvals of an image that still waits. Undefined if neither. */
-export function endedApproval(before: PolicyStatus, after: PolicyStatus): EndedApproval | undefined {
+export function endedApproval(before: Awaiting, after: Awaiting): EndedApproval | undefined {
   const { pendingApproval: pending } = before;
   if (pending === undefined) return undefined;
   const now = after.pendingApproval;
   if (now?.digest === pending.digest && now.tag === pending.tag) return endedVotes(before.approvals, after.approvals);
   const image = { tag: pending.tag, digest: pending.digest };
   const lost = namesOf(before.approvals);
-  const rejection = findRejection(after, pending.digest);
+  const rejectionIn = ({ rejected = [] }: Awaiting) => rejected.find(({ digest }) => digest === pending.digest);
+  const rejection = rejectionIn(after);
   if (rejection?.reason === 'RejectedByUser') {
-    const isNew = findRejection(before, pending.digest)?.at !== rejection.at;
+    const isNew = rejectionIn(before)?.at !== rejection.at;
     return isNew
       ? { ...image, reason: 'RejectedByUser', message: `${pending.tag} was ${rejection.message ?? 'rejected'}${lost}` }
       : undefined;

@@ -2,9 +2,9 @@ import { defined } from '../model/defined.ts';
 import type { Candidate } from '../model/image-reference.ts';
 import type { Outcome } from '../plan/outcome.ts';
 import { maxListed, type PolicyStatus, type RejectedImage, type Reversion, maxLengths } from '../model/policy-status.ts';
-import { addRejection, findRejection, openRejection } from '../plan/rejections.ts';
+import { addRejection, findRejection, openRejection, rejectionTime } from '../plan/rejections.ts';
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
-import { countApprovals, roundOf } from '../plan/approvals.ts';
+import { nextRound } from '../plan/approvals.ts';
 import { releaseTime } from '../model/policy-actions.ts';
 import { cut, toTime } from '../model/text.ts';
 import { isSameWorkload } from '../model/workload.ts';
@@ -46,27 +46,11 @@ export function withApprovals(
 ): PolicyStatus {
   if (selection === undefined) return status;
   const { approvals: _, ...others } = status;
-  const { spec, generation } = policy;
+  const { spec } = policy;
   const { tag, digest } = selection.candidate;
-  if (!isUsable(spec) || digest === undefined) return others;
-  const round = roundOf({ status, generation }, { tag, digest });
+  if (!isUsable(spec) || digest === undefined || spec.mode !== 'Approval') return others;
   const isPending = blocked.some(({ reason }) => reason === 'ApprovalRequired');
-  const count = spec.mode === 'Approval' ? countApprovals({ ...policy, spec, status }, { tag, digest }, now) : undefined;
-  if (count === undefined || (round === undefined && !isPending)) return others;
-  const { required, counted, uncounted, until } = count;
-  return {
-    ...others,
-    approvals: {
-      tag,
-      digest,
-      since: round?.since ?? now.toISOString(),
-      generation,
-      required,
-      ...(counted.length > 0 && { given: [...counted] }),
-      ...(uncounted.length > 0 && { uncounted: [...uncounted] }),
-      ...defined({ until }),
-    },
-  };
+  return { ...others, ...defined({ approvals: nextRound({ ...policy, spec, status }, { tag, digest }, isPending, now) }) };
 }
 
 /** Records that somebody rejected the selected image, as soon as that keeps it from a target. */
@@ -92,12 +76,6 @@ export function nextReverted(old: readonly Reversion[], { reverted = [], changes
   const isKnown = (one: Reversion) => old.some((other) => isSameImage(one, other) && one.count === other.count && one.at === other.at);
   if (found.every(isKnown)) return old;
   return [...found, ...old.filter((one) => !found.some((other) => isSameImage(one, other)))].slice(0, maxListed);
-}
-
-/** The time of a rejection. A release from a moment ago must not release a later rejection, even if its author has another clock. */
-function rejectionTime(now: Date, released: Date | undefined): Date {
-  const isRecent = released !== undefined && released.getTime() < now.getTime() + 1_000;
-  return isRecent ? new Date(Math.max(now.getTime(), released.getTime() + 1)) : now;
 }
 
 /**

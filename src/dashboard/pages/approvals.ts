@@ -15,13 +15,13 @@ export const approvals: Page = {
   path: '/approvals',
   section: 'approvals',
   async show({ api, caller, query, texts }) {
+    const isReadOnly = caller.noActions !== undefined;
     const [{ policies }, basesToApprove] = await Promise.all([
       api.read(getPolicies, { state: 'ApprovalRequired', limit: 500 }),
       hasSection(caller, 'bases')
-        ? partOf(api.read(baseReads.list, { state: 'ApprovalRequired', limit: 500 }), ({ bases }) => showBases(bases, texts))
+        ? partOf(api.read(baseReads.list, { state: 'ApprovalRequired', limit: 500 }), ({ bases }) => showBases(bases, isReadOnly, texts))
         : undefined,
     ]);
-    const isReadOnly = caller.noActions !== undefined;
     const chosen = query.one('choose');
     const groups = groupsOf(policies);
     const body = html`
@@ -107,18 +107,20 @@ function showGroup(
 }
 
 /** The bases that wait. Each is approved on a page of its own, which says what follows. */
-function showBases(bases: readonly BaseSummary[], texts: Texts): Html {
+function showBases(bases: readonly BaseSummary[], isReadOnly: boolean, texts: Texts): Html {
   if (bases.length === 0) return html``;
   return html`
     <section>
       <h2>${texts.basesToApprove}</h2>
       ${table(
-        [texts.base, texts.image, texts.since, texts.approve],
+        [texts.base, texts.image, texts.since, texts.actions],
         bases.map((base) => [
           html`${baseLink(base)}<span class="repository">${base.image}</span>`,
-          html`${tagOf(base.pendingApproval)} <small class="digest">${base.pendingApproval?.digest}</small>`,
+          html`${tagOf(base.pendingApproval)} <small class="digest">${base.pendingApproval?.digest}</small> ${approvalsOf(base, texts)}`,
           time(base.since),
-          html`<a class="button" href=${baseActionPath(base, 'approve')}>${texts.approve}</a>`,
+          !isReadOnly &&
+            html`<a class="button" href=${baseActionPath(base, 'approve')}>${texts.approve}</a>
+              <a class="button" href=${baseActionPath(base, 'reject')}>${texts.reject}</a>`,
         ]),
         '',
         texts.basesToApprove,

@@ -156,8 +156,8 @@ export const en = {
   reject: 'Reject',
   confirmApproveBase: (image: string) => `Approve ${image}? The images that are behind are brought to it, in waves.`,
   confirmReject: (image: string) =>
-    `Reject ${image}? The approval is taken back: nothing more is begun for it. What was begun is not undone.`,
-  confirmReleaseBase: 'Release the bases that failed up to now? The selected one is tried again.',
+    `Reject ${image}? Nothing more is begun for it until a release; a newer base is used. What was begun is not undone.`,
+  confirmReleaseBase: 'Release the bases that failed or were rejected up to now? The selected one is tried again.',
   chain: 'Its bases',
   basesToApprove: 'Bases that wait for approval',
   dependentStates: {

@@ -143,8 +143,8 @@ export const zh: Texts = {
   requested: '已请求重新构建',
   reject: '拒绝',
   confirmApproveBase: (image) => `批准 ${image}？落后的镜像将分批更新到它。`,
-  confirmReject: (image) => `拒绝 ${image}？批准将被撤回：不会再为它开始任何操作。已开始的操作不会撤销。`,
-  confirmReleaseBase: '放行截至现在失败的基础镜像？将再次尝试所选的基础镜像。',
+  confirmReject: (image) => `拒绝 ${image}？在放行之前不会再为它开始任何操作；更新的基础镜像会使用。已开始的操作不会撤销。`,
+  confirmReleaseBase: '放行截至现在失败或被拒绝的基础镜像？将再次尝试所选的基础镜像。',
   chain: '其基础镜像',
   basesToApprove: '等待批准的基础镜像',
   dependentStates: {

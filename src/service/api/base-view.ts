@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { baseSteps, imageUses, type BaseStep } from '../../core/model/base-next-step.ts';
 import { baseStatusSchema, dependentSchema } from '../../core/model/base-status.ts';
-import { condition, policyState } from './policy-view.ts';
+import { approvalsView, condition, policyState } from './policy-view.ts';
 import { namespaceName, objectName } from './route.ts';
 
 const image = z.object({ tag: z.string(), digest: z.string() }).meta({ id: 'BaseVersionName', description: 'A version of a base.' });
@@ -32,6 +32,7 @@ export const baseSummary = z
     since: z.string().exactOptional().describe('When the condition that gives the state became true.'),
     latest: selected.exactOptional(),
     pendingApproval: image.exactOptional(),
+    approvals: approvalsView.exactOptional(),
     images: baseStatusSchema.shape.images,
     waves: baseStatusSchema.shape.waves,
     behindSince: z.string().exactOptional().describe('The earliest time since which an image is behind.'),
@@ -47,7 +48,12 @@ export const baseDetail = baseSummary
     conditions: z.array(condition),
     status: baseStatusSchema.loose().meta({ id: 'BaseStatus', description: 'The whole status of the resource.' }),
     actions: z
-      .object({ approve: z.string().exactOptional(), release: z.string().exactOptional(), requestedAt: z.string().exactOptional() })
+      .object({
+        approve: z.string().exactOptional(),
+        reject: z.string().exactOptional(),
+        release: z.string().exactOptional(),
+        requestedAt: z.string().exactOptional(),
+      })
       .describe('What users have asked for, by annotation.'),
     withoutConsent: z
       .object({

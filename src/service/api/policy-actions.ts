@@ -1,7 +1,9 @@
 /** The actions of users on a policy of either kind. They write the annotations of the commands with the caller's rights, so the API server's audit log names the user. */
 import { z } from 'zod';
-import type { ImagePolicy } from '../../core/model/image-policy.ts';
+import type { ApprovalRound } from '../../core/model/approval-round.ts';
+import type { ApprovalRules, ImagePolicy } from '../../core/model/image-policy.ts';
 import { isDigest, isTag } from '../../core/model/image-reference.ts';
+import { approvalTime } from '../../core/model/named-approvals.ts';
 import type { Access } from './access.ts';
 import { ActionRefused, type ApiPorts, type PatchedObject } from './ports.ts';
 import { type AnyAction, type Change, requestAction, requested, requireActions, rights, why } from './request-action.ts';
@@ -32,7 +34,7 @@ export interface Action<P, B extends z.ZodObject> {
 
 export const tag = z.string().refine(isTag, 'is a tag');
 /** The body of an action on one image. */
-export const image = z.object({ tag, digest: z.string().refine(isDigest, 'is a digest') });
+const image = z.object({ tag, digest: z.string().refine(isDigest, 'is a digest') });
 
 /** The route of an action. */
 export function defineAction<P, B extends z.ZodObject>(
@@ -64,26 +66,72 @@ export function defineAction<P, B extends z.ZodObject>(
 
 type Described = Pick<Action<never, never>, 'summary' | 'about'>;
 
-/** What waits for approval, as both kinds have it in their status. */
+/** What waits for approval, as both kinds have it in their status, and who has approved it. */
 interface Approvable {
-  readonly status: { readonly pendingApproval?: { readonly tag: string; readonly digest: string } };
+  readonly status: {
+    readonly pendingApproval?: { readonly tag: string; readonly digest: string };
+    readonly approvals?: ApprovalRound;
+  };
+  readonly editedBy?: string;
 }
 
-/** The action `approve`. `what`: the word for what waits. */
-export function approveAction<P extends Approvable>(what: 'image' | 'base'): Action<P, typeof image> {
+/** Whose approvals a policy asks for; undefined if one person approves. */
+export type RulesOf<P> = (policy: P) => ApprovalRules | undefined;
+
+/** The action `approve`. `what`: the word for what waits. `field`: the field of the spec with the rules. */
+export function approveAction<P extends Approvable>(what: 'image' | 'base', field: string, rulesOf: RulesOf<P>): Action<P, typeof image> {
   return {
     name: 'approve',
     summary: `Approve the ${what} that waits`,
-    about: 'The tag and digest must be those that wait, so that nobody approves what he has not seen; otherwise the answer is 409.',
+    about: `The tag and digest must be those that wait, so that nobody approves what he has not seen; otherwise the answer is 409. With \`${field}\`, it is one of several approvals; whose does not count is answered 409 as well.`,
     body: image,
-    change({ status }, wanted) {
-      return whyNotPending(status, wanted, what) ?? { annotation: true, value: `${wanted.tag}@${wanted.digest}` };
+    change(policy, wanted, now, user) {
+      const conflict = whyNotPending(policy.status, wanted, what);
+      if (conflict !== undefined) return conflict;
+      const rules = rulesOf(policy);
+      if (rules !== undefined) return approveAsOneOfMany(policy, rules, { ...wanted, at: approvalTime(policy.status, now) }, user);
+      return { annotation: true, value: `${wanted.tag}@${wanted.digest}` };
+    },
+  };
+}
+
+/** The approval of one of several people, or why it would not count. */
+function approveAsOneOfMany(
+  { status: { approvals }, editedBy }: Approvable,
+  { notByAuthor }: ApprovalRules,
+  approval: z.output<typeof image> & { readonly at: string },
+  user: string,
+): Change | { readonly conflict: string } {
+  const { tag: approved, digest } = approval;
+  if (notByAuthor && editedBy === user)
+    return { conflict: 'you have changed the policy last, and its approvals.notByAuthor does not count your approval' };
+  const isSame = approvals?.tag === approved && approvals.digest === digest;
+  const own = isSame ? approvals.given?.find((one) => one.user === user) : undefined;
+  if (own !== undefined) return { conflict: `you have approved it at ${own.at}, and each person counts once` };
+  return { approval, value: `${approved}@${digest}` };
+}
+
+/** The action `reject`. `isApproved`: whether something that waits no more may still be rejected. */
+export function rejectAction<P extends Approvable>(
+  what: 'image' | 'base',
+  about = 'It is not applied until a release; something newer is. The tag and digest must be those that wait for approval; otherwise the answer is 409.',
+  isApproved: (policy: P, wanted: z.output<typeof image>, now: Date) => boolean = () => false,
+): Action<P, typeof image> {
+  return {
+    name: 'reject',
+    summary: `Reject the ${what} that waits`,
+    about: `${about} It needs the verb \`approve\`.`,
+    body: image,
+    // The time makes each request a new one, even if the same was rejected and released before.
+    change(policy, wanted, now) {
+      const conflict = isApproved(policy, wanted, now) ? undefined : whyNotPending(policy.status, wanted, what);
+      return conflict ?? { annotation: true, value: `${wanted.tag}@${wanted.digest} ${now.toISOString()}` };
     },
   };
 }
 
 /** The conflict if this image does not wait for approval; undefined if it does. */
-export function whyNotPending(
+function whyNotPending(
   { pendingApproval: pending }: Approvable['status'],
   wanted: z.output<typeof image>,
   what: 'image' | 'base',
@@ -97,8 +145,9 @@ export function whyNotPending(
 export function commonActions<P>(
   kind: ActedKind<P>,
   described: Readonly<Record<'release' | 'check' | 'suspend' | 'resume', Described>>,
-  asksForAuthor: (policy: P) => boolean = () => false,
+  rulesOf: RulesOf<P>,
 ): Route[] {
+  const asksForAuthor = (policy: P) => rulesOf(policy)?.notByAuthor === true;
   const nothing = z.object({});
   return [
     defineAction(kind, {

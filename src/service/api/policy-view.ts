@@ -20,6 +20,21 @@ export const policyState = z.enum(policyStates).meta({ id: 'PolicyState', descri
 /** A condition of a policy of either kind. */
 export const condition = conditionSchema.meta({ id: 'Condition' });
 
+/** The approvals of what waits, of a policy of either kind. */
+export const approvalsView = z
+  .object({
+    required: z.int().describe('How many people have to approve it.'),
+    given: z
+      .array(z.object({ user: z.string(), at: time, reason: z.string().exactOptional() }).meta({ id: 'GivenApproval' }))
+      .describe('The approvals that count.'),
+    uncounted: z
+      .array(z.object({ user: z.string(), at: time, why: z.string() }).meta({ id: 'UncountedApproval' }))
+      .describe('Those that do not; `why` as in `status.approvals.uncounted`.'),
+    until: time.exactOptional().describe('When the first approval ends if the others do not come.'),
+  })
+  .describe('The approvals of `pendingApproval`; only if the policy asks for several people.');
+export type ApprovalsView = z.output<typeof approvalsView>;
+
 /** The fields of a policy that lists show. */
 export const policySummary = z
   .object({
@@ -36,19 +51,7 @@ export const policySummary = z
     running: z.string().exactOptional().describe('What the targets run, as `kubectl get` shows it.'),
     latest: selectedImage.exactOptional().describe('What the policy selects.'),
     pendingApproval: selectedImage.exactOptional(),
-    approvals: z
-      .object({
-        required: z.int().describe('How many people have to approve it.'),
-        given: z
-          .array(z.object({ user: z.string(), at: time, reason: z.string().exactOptional() }).meta({ id: 'GivenApproval' }))
-          .describe('The approvals that count.'),
-        uncounted: z
-          .array(z.object({ user: z.string(), at: time, why: z.string() }).meta({ id: 'UncountedApproval' }))
-          .describe('Those that do not; `why` as in `status.approvals.uncounted`.'),
-        until: time.exactOptional().describe('When the first approval ends if the others do not come.'),
-      })
-      .exactOptional()
-      .describe('The approvals of `pendingApproval`; only if the policy asks for several people.'),
+    approvals: approvalsView.exactOptional(),
     waiting: waiting.exactOptional(),
     targets: z.object({ total: z.int(), upToDate: z.int(), problems: z.int() }).exactOptional(),
     rollouts: z.object({ progressing: z.int(), done: z.int(), failed: z.int(), rolledBack: z.int() }).exactOptional(),
@@ -112,7 +115,8 @@ export function summarize(policy: ImagePolicy): PolicySummary {
   };
 }
 
-function toApprovals({ required, given = [], uncounted = [], until }: ApprovalRound): NonNullable<PolicySummary['approvals']> {
+/** The approvals of what waits, as the status has them. */
+export function toApprovals({ required, given = [], uncounted = [], until }: ApprovalRound): ApprovalsView {
   return {
     required,
     given: given.map(({ user, at, reason }) => ({ user, at, ...defined({ reason }) })),

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { defined } from '../../core/model/defined.ts';
 import { baseAnnotation, workloadAnnotation } from '../../core/model/base-policy.ts';
 import { isUsable, type ImagePolicy, type PolicyParent, type PolicyProblem, type PolicySpec } from '../../core/model/image-policy.ts';
-import { lastEditedByAnnotation } from '../../core/model/named-approvals.ts';
+import { readEditor } from '../../core/model/named-approvals.ts';
 import { readActions, readRequest } from '../../core/model/policy-actions.ts';
 import { readStatus } from '../../core/model/stored-status.ts';
 import { refOf } from '../../core/model/workload.ts';
@@ -37,7 +37,7 @@ export function readPolicy(raw: unknown, context: ReadContext, before?: ImagePol
   const parent = parentOf(ownerReferences, annotations);
   const actions = readActions(annotations);
   const requested = readRequest(annotations);
-  const editedBy = textOf(annotations[lastEditedByAnnotation]);
+  const editedBy = readEditor(annotations);
   const source: SpecSource = { namespace: names.namespace, writtenIn: writtenIn(managedFields, context) };
   const spec = readSpecOnce(object.spec, source, context, before?.namespace === names.namespace ? before.spec : undefined);
   return {
@@ -49,10 +49,6 @@ export function readPolicy(raw: unknown, context: ReadContext, before?: ImagePol
     ...(Object.keys(actions).length > 0 && { actions }),
     ...defined({ requested, parent, editedBy }),
   };
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 /** The BaseImagePolicy that controls the policy, and the base that it has named. */

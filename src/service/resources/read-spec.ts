@@ -73,7 +73,7 @@ export function readSpec(raw: unknown, { namespace, writtenIn }: SpecSource, con
     ...(platforms.length > 0 && { platforms }),
     ...defined({ minAgeMs: written.minAge }),
     mode: spec.update?.mode ?? 'Automatic',
-    ...(spec.update?.approvals !== undefined && { approvals: readApprovals(spec.update.approvals, context) }),
+    ...(spec.update?.approvals !== undefined && { approvals: readApprovals(spec.update.approvals, 'update.approvals', context) }),
     windows: written.windows ?? builtInSettings.windows,
     targets: spec.targets.map((target, index) => readTarget(target, index, { ...context, namespace, repository })),
     ...(spec.pullSecrets !== undefined && { pullSecrets: spec.pullSecrets.map(({ name }) => name) }),
@@ -156,16 +156,17 @@ function readDuration(field: string, text: string | undefined): number | undefin
   throw invalid(`${field}: "${text}" is not a duration such as 30s, 10m or 1h30m`);
 }
 
-/** Reads whose approvals an image needs; throws where names cannot be trusted. */
-function readApprovals(
+/** Reads whose approvals an image or a base needs; throws where names cannot be trusted. `field`: its path in the spec. */
+export function readApprovals(
   { count, within, notByAuthor }: NonNullable<NonNullable<Spec['update']>['approvals']>,
-  { verifiesApprovers }: ReadContext,
+  field: string,
+  { verifiesApprovers }: Pick<ReadContext, 'verifiesApprovers'>,
 ): ApprovalRules {
-  const withinMs = readDuration('spec.update.approvals.within', within) ?? 0;
+  const withinMs = readDuration(`spec.${field}.within`, within) ?? 0;
   if (verifiesApprovers === true) return { count, withinMs, notByAuthor };
   throw new PermanentError(
     'ApproversUnverified',
-    'update.approvals counts people, and this installation cannot know who approves: install the admission policy of the chart (admissionPolicy.enabled, permissions.clusterWide), or remove update.approvals',
+    `${field} counts people, and this installation cannot know who approves: install the admission policy of the chart (admissionPolicy.enabled, permissions.clusterWide), or remove ${field}`,
   );
 }
 

@@ -1,69 +1,9 @@
 import assert from 'node:assert/strict';
-import { test, type TestContext } from 'node:test';
-import { createBaseRoutes } from '../../../src/bases/api/routes.ts';
-import type { BaseView } from '../../../src/bases/api/view.ts';
-import type { BaseStep } from '../../../src/core/model/base-next-step.ts';
+import { test } from 'node:test';
 import type { OperationsAuth } from '../../../src/service/api/authenticate.ts';
-import { digestOf, policyOf, specOf } from '../../core/model/samples.ts';
-import { startApi } from '../../service/api/fake-events.ts';
-import { ann, type Patched, samplePorts } from '../../service/api/sample-policies.ts';
-import { basePolicyOf, java, javaDependents, newJava, sampleView } from './sample-bases.ts';
-
-interface Dependent {
-  readonly image: string;
-  readonly state: string;
-  readonly uses: readonly string[];
-  readonly isPinned: boolean;
-  readonly runs: readonly { readonly namespace: string; readonly name: string; readonly containers: readonly string[] }[];
-  readonly nextStep?: { readonly id: BaseStep; readonly text: string };
-}
-
-interface Body {
-  readonly bases: readonly {
-    readonly name: string;
-    readonly state: string;
-    readonly layers?: number;
-    readonly dependents?: readonly Dependent[];
-  }[];
-  readonly dependents: readonly Dependent[];
-  readonly versions: readonly { readonly tags: readonly string[]; readonly isLatest: boolean; readonly images: number }[];
-  readonly counts: Readonly<Record<string, number>>;
-  readonly isComplete: boolean;
-  readonly total: number;
-  readonly next?: string;
-  readonly detail?: string;
-  readonly requested?: string;
-  readonly withoutConsent?: { readonly total: number; readonly namespaces: readonly string[] };
-}
-
-const web = policyOf({
-  name: 'web',
-  spec: specOf({ repository: { registry: 'harbor.example.com', path: 'shop/web' } }),
-});
-
-function start(t: TestContext, auth: OperationsAuth = { kind: 'none' }, view: BaseView | 'none' = sampleView()) {
-  const patched: Patched[] = [];
-  const routes = createBaseRoutes(view === 'none' ? undefined : view);
-  const { app } = startApi(t, auth, [], {
-    policies: samplePorts(patched, { all: () => [web], find: (_, name) => (name === 'web' ? web : undefined) }),
-    added: { features: ['bases'], routes },
-  });
-  const headers = { host: 'localhost:9090', authorization: 'Bearer anns-token', 'content-type': 'application/json' };
-  return {
-    patched,
-    routes,
-    async get(path: string) {
-      const { statusCode, body } = await app.inject({ url: `/api/v1${path}`, headers });
-      return { status: statusCode, body: JSON.parse(body) as Body };
-    },
-    async post(path: string, payload: object = {}) {
-      const { statusCode, body } = await app.inject({ method: 'POST', url: `/api/v1${path}`, headers, payload: JSON.stringify(payload) });
-      return { status: statusCode, body: JSON.parse(body) as Body };
-    },
-  };
-}
-
-const rights = (...given: string[]) => ann(...given.map((one) => one.replace('@', 'baseimagepolicies ')));
+import { digestOf } from '../../core/model/samples.ts';
+import { javaDependents, sampleView } from './sample-bases.ts';
+import { type Body, rights, start } from './start-bases.ts';
 
 test('every answer fits its schema', async (t) => {
   const { get, routes } = start(t);
@@ -258,52 +198,6 @@ test('a process without the role work, or before its list is complete, says so',
     for (const path of ['/bases', one, `${one}/dependents`, `${one}/versions`, '/policies/shop/web/bases'])
       assert.equal((await get(path)).status, 503, path);
   }
-});
-
-test('actions write the annotations of the commands on the BaseImagePolicy', async (t) => {
-  const auth = rights('get @platform');
-  const { post, patched } = start(t, auth);
-  const pending = { tag: '3.2.0', digest: digestOf('d') };
-  assert.equal((await post('/bases/platform/framework/approve', { ...pending, tag: '3.3.0' })).status, 409);
-  const approved = await post('/bases/platform/framework/approve', pending);
-  assert.deepEqual([approved.status, approved.body.requested], [202, `3.2.0@${pending.digest}`]);
-  for (const action of ['release', 'check', 'suspend', 'resume']) assert.equal((await post(`${one}/${action}`)).status, 202, action);
-  assert.equal((await post(`${one}/rollback`)).status, 404, 'a base is not rolled back: select another version');
-  assert.equal((await post('/bases/other/node/check')).status, 403);
-  assert.deepEqual(
-    patched.map(({ policy, of, caller }) => [of, policy, caller]),
-    [
-      ['baseimagepolicies', 'platform/framework', 'token'],
-      ...Array.from({ length: 4 }, () => ['baseimagepolicies', 'platform/java', 'token']),
-    ],
-  );
-  const prefix = 'operator.technomad.dev/';
-  assert.deepEqual(patched[0]?.body, {
-    metadata: {
-      annotations: {
-        [`${prefix}approve`]: `3.2.0@${pending.digest}`,
-        [`${prefix}requested-by`]: `approve 3.2.0@${pending.digest} ann`,
-        [`${prefix}request-reason`]: null,
-      },
-    },
-  });
-  assert.deepEqual(patched[3]?.body, { spec: { suspend: true } });
-});
-
-test('a base is rejected by taking its approval back, with the name of who gave it', async (t) => {
-  const prefix = 'operator.technomad.dev/';
-  const value = `${newJava.tag}@${newJava.digest}`;
-  const annotations = { [`${prefix}approve`]: value, [`${prefix}requested-by`]: `approve ${value} bob` };
-  const approved = basePolicyOf({ name: 'java', image: java, spec: { mode: 'Approval' }, status: { latest: newJava }, annotations });
-  const view = sampleView({ find: () => approved });
-  const { post, patched } = start(t, rights('get @platform'), view);
-  assert.equal((await post(`${one}/reject`, { tag: '21.0.6', digest: digestOf('a') })).status, 409);
-  assert.equal((await post(`${one}/reject`, { tag: newJava.tag, digest: newJava.digest })).status, 202);
-  assert.deepEqual(patched[0]?.body, {
-    metadata: { annotations: { [`${prefix}approve`]: null, [`${prefix}requested-by`]: null, [`${prefix}request-reason`]: null } },
-  });
-  const { post: postOther } = start(t, rights('get @platform'));
-  assert.equal((await postOther(`${one}/reject`, { tag: newJava.tag, digest: newJava.digest })).status, 409, 'it was never approved');
 });
 
 test('a caller whose token the API server does not know gets nothing', async (t) => {

@@ -85,7 +85,7 @@ export function basePolicyOf({ namespace = 'platform', name, image, spec, status
   const metadata = { name, namespace, uid: `uid-${name}`, resourceVersion: '1', generation: 1, annotations };
   const everywhere = { namespaceSelector: { matchLabels: { tier: 'apps' } }, kinds: ['Deployment'] };
   const written = { image, select: { semver: { range: '21.x' } }, workloads: [everywhere], ...spec };
-  return readBasePolicy({ metadata, spec: written, status }, { aliases: noAliases, customTargets: [] });
+  return readBasePolicy({ metadata, spec: written, status }, { aliases: noAliases, customTargets: [], verifiesApprovers: true });
 }
 
 const rebase = { rebase: { images: ['harbor.example.com/shop/*'], pushSecret: { name: 'rebaser' } } };

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { approvalAnnotation, formatApproval } from '../../../src/core/model/named-approvals.ts';
+import { actionAnnotations, requestedByAnnotation, requestReasonAnnotation } from '../../../src/core/model/policy-actions.ts';
 import { actionFor } from '../../../src/bases/policies/action-for.ts';
 import { pipelineOf } from '../../../src/bases/triggers/find-project.ts';
 import { base, now, secretRef, rebase, trigger, policyWith, imageOf, run } from './acting.ts';
@@ -84,6 +86,37 @@ describe('act', () => {
     assert.equal((await run(spec, [web], approve(`21.0.6@sha256:${'e'.repeat(64)}`))).requested.length, 0);
     const approved = await run(spec, [web], approve(`21.0.6@${base.digest}`));
     assert.deepEqual([approved.requested.length, approved.status.pendingApproval], [1, undefined]);
+  });
+
+  it('waits for several people, and does nothing for a base that somebody has rejected, also if it was approved', async () => {
+    const web = imageOf('web');
+    const spec = { mode: 'Approval', approvals: { count: 2 }, onNewBase: [trigger()] };
+    const round = { ...base, since: '2026-11-23T11:00:00Z', generation: 1, required: 2 };
+    const at = '2026-11-23T11:30:00Z';
+    const by = (user: string) => ({ [approvalAnnotation(user)]: formatApproval({ ...base, at, user }) });
+    const status = { approvals: round };
+    const approve = { [actionAnnotations.approve]: `${base.tag}@${base.digest}` };
+    const waiting = await run(spec, [web], { status, annotations: { ...by('ada'), ...approve } });
+    assert.deepEqual([waiting.requested.length, waiting.status.pendingApproval], [0, base]);
+    assert.match(waiting.stateOf(web)?.message ?? '', /1 of 2 approvals \(ada\).*image-watcher approve -n platform bipol\/java/);
+    assert.equal((await run(spec, [web], { status, annotations: { ...by('ada'), ...by('bob') } })).requested.length, 1);
+    const value = `${base.tag}@${base.digest} ${at}`;
+    const annotations = {
+      ...approve,
+      [actionAnnotations.reject]: value,
+      [requestedByAnnotation]: `reject ${value} cy`,
+      [requestReasonAnnotation]: `reject ${value} breaks the login`,
+    };
+    for (const mode of ['Approval', 'Automatic']) {
+      const rejected = await run({ mode, onNewBase: [rebase] }, [web], { annotations });
+      assert.deepEqual([rejected.created, rejected.steps, rejected.status], [[], [], {}]);
+      assert.deepEqual(rejected.stateOf(web), {
+        state: 'Behind',
+        action: 'rebase',
+        reason: 'RejectedByUser',
+        message: '21.0.6 was rejected by cy: breaks the login',
+      });
+    }
   });
 });
 

@@ -15,7 +15,7 @@ import type { KnownBase } from '../../../src/bases/recognize/layers.ts';
 import type { Workload, WorkloadRef } from '../../../src/core/model/workload.ts';
 import type { RebuildState } from '../../../src/bases/triggers/order.ts';
 
-const context = { aliases: new Map<string, string>(), customTargets: [] };
+const context = { aliases: new Map<string, string>(), customTargets: [], verifiesApprovers: true };
 export const base = { tag: '21.0.6', digest: `sha256:${'b'.repeat(64)}` };
 export const now = Date.parse('2026-11-23T12:00:00Z');
 export const secretRef = { name: 'ci', key: 'token' };

@@ -43,7 +43,16 @@ const waves = (pending: number, progressing: number, done: number, stopped?: str
   failed: 0,
   ...(stopped !== undefined && { stopped }),
 });
-const condition = (type: 'Ready' | 'Stalled', reason: string, status: 'True' | 'False' = 'True') => ({
+const byUser = { digest: first, tag: '21', at: now, reason: 'RejectedByUser', message: 'rejected by ada: breaks the login' };
+const round = (given?: NonNullable<BaseStatus['approvals']>['given']) => ({
+  tag: '21',
+  digest: first,
+  since: now,
+  generation: 1,
+  required: 2,
+  ...(given && { given }),
+});
+const condition = (type: 'Ready' | 'Stalled' | 'Held', reason: string, status: 'True' | 'False' = 'True') => ({
   type,
   status,
   reason,
@@ -122,6 +131,24 @@ const rows: Readonly<Record<string, { before: BaseStatus; after: BaseStatus; exp
     before: old,
     after: { ...old, pendingApproval: { tag: '21', digest: second }, conditions: [condition('Ready', 'UpToDate')] },
     expected: ['ApprovalRequired b ApprovalRequired: because of UpToDate'],
+  },
+  'a base that somebody rejected is one notice': {
+    before: { ...old, pendingApproval: { tag: '21', digest: first } },
+    after: { ...old, rejected: [byUser], conditions: [condition('Held', 'RejectedByUser')], history: [entry(first, 'Rejected')] },
+    expected: ['ApprovalEnded a RejectedByUser: 21 was rejected by ada: breaks the login'],
+  },
+  'a base that several people would have approved is superseded': {
+    before: { ...old, pendingApproval: { tag: '21', digest: first }, approvals: round([{ user: 'ada', at: now, seenAt: now }]) },
+    after: { ...old, latest: { tag: '21', digest: second, selectedAt: now }, pendingApproval: { tag: '21', digest: second } },
+    expected: [
+      'ApprovalRequired b ApprovalRequired: undefined',
+      'ApprovalEnded a ApprovalSuperseded: 21 is selected instead of 21, which was not approved; the approvals of ada end',
+    ],
+  },
+  'an approval that ended before there were enough': {
+    before: { ...old, pendingApproval: { tag: '21', digest: first }, approvals: round([{ user: 'ada', at: now, seenAt: now }]) },
+    after: { ...old, pendingApproval: { tag: '21', digest: first }, approvals: round() },
+    expected: ['ApprovalRequired a ApprovalsEnded: the approval of 21 by ada was taken back'],
   },
   'a stalled policy': {
     before: old,

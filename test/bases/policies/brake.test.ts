@@ -14,6 +14,8 @@ const planned: BaseImagePolicy = {
 const newer = (change: Partial<BaseImagePolicy>): BaseImagePolicy => ({ ...planned, resourceVersion: '11', ...change });
 const approve = (digest: string) => ({ approve: `21.0.6@${digest}` });
 
+const ada = { ...base, at: '2026-11-23T12:00:00Z', user: 'ada' };
+
 describe('isAsPlanned', () => {
   for (const [what, newest, expected] of [
     ['the same state', planned, true],
@@ -25,6 +27,8 @@ describe('isAsPlanned', () => {
     ['another spec', newer({ generation: 2 }), false],
     ['being deleted, while a finalizer keeps it', newer({ isDeleting: true }), false],
     ['an approval that was given', newer({ actions: approve(base.digest) }), false],
+    ['a rejection', newer({ actions: { reject: `21.0.6@${base.digest}` } }), false],
+    ['approvals that no field of the spec asks for', newer({ actions: { approvals: [ada] } }), true],
     ['a release', newer({ actions: { release: '2026-11-23T12:00:00Z' } }), false],
     ['another base that was selected', newer({ status: { latest: { ...base, digest: 'other', selectedAt: '' } } }), false],
     ['the base rejected by another replica', newer({ status: { ...planned.status, rejected: [{ ...base, at: '', message: '' }] } }), false],
@@ -33,6 +37,10 @@ describe('isAsPlanned', () => {
 
   it('stops what rests on an approval that was taken back', () => {
     assert.equal(isAsPlanned({ ...planned, actions: approve(base.digest) }, newer({}), base), false);
+    const { spec } = policyWith({ mode: 'Approval', approvals: {} });
+    const approved = { ...planned, spec, actions: { approvals: [ada] } };
+    assert.equal(isAsPlanned(approved, newer({ spec }), base), false);
+    assert.equal(isAsPlanned(approved, newer({ spec, actions: { approvals: [ada] } }), base), true);
   });
 });
 

@@ -83,6 +83,33 @@ describe('nextBaseStatus', () => {
     );
   });
 
+  it('holds a base that somebody has rejected until a release, and says who and why', () => {
+    const reject = `${base.tag}@${base.digest} 2026-11-23T11:59:00Z`;
+    const annotations = {
+      'operator.technomad.dev/reject': reject,
+      'operator.technomad.dev/requested-by': `reject ${reject} ada`,
+      'operator.technomad.dev/request-reason': `reject ${reject} breaks the login`,
+    };
+    const before: BaseStatus = { latest: { ...base, selectedAt: '2026-11-23T11:00:00Z' }, pendingApproval: base };
+    const status = next(before, found([imageOf('a', 'Behind')]), annotations);
+    const { pendingApproval, lastHandledRejection, rejected, history } = status;
+    assert.deepEqual([pendingApproval, lastHandledRejection, history?.[0]?.result], [undefined, reject, 'Rejected']);
+    assert.deepEqual(
+      rejected?.map(({ digest, reason, message }) => [digest, reason, message]),
+      [[base.digest, 'RejectedByUser', 'rejected by ada: breaks the login']],
+    );
+    const held = status.conditions?.find(({ type }) => type === 'Held');
+    assert.deepEqual([readyOf(status)?.status, readyOf(status)?.reason, held?.status], ['True', 'RejectedByUser', 'True']);
+    assert.match(held?.message ?? '', /^21\.0\.7 was rejected by ada: breaks the login: .*release.*; 1 of 1 images are behind/);
+    const again = next(status, found([imageOf('a', 'Behind')]), annotations);
+    assert.deepEqual([again.rejected, again.conditions], [rejected, status.conditions]);
+    const released = next(status, found([imageOf('a', 'Behind')]), {
+      ...annotations,
+      'operator.technomad.dev/release': at.toISOString(),
+    });
+    assert.deepEqual([released.rejected, released.conditions?.map(({ type }) => type)], [undefined, ['Ready']]);
+  });
+
   it('counts the images behind for which somebody must act, and those that are only reported', () => {
     const states: Readonly<Record<string, ImageState>> = {
       a: { state: 'Refused', action: 'rebase', reason: 'UserChanged' },

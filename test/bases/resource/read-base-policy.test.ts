@@ -33,6 +33,18 @@ describe('readBasePolicy', () => {
     assert.deepEqual(spec.waves, { maxParallel: 5, pauseMs: 600_000, maxFailures: 1 });
   });
 
+  it('reads whose approvals a base needs, where names can be trusted', () => {
+    const approvals = { count: 3, within: '24h', notByAuthor: true };
+    const spec = { ...minimal, mode: 'Approval', approvals };
+    const annotations = { 'operator.technomad.dev/last-edited-by': 'ada' };
+    const policy = readBasePolicy({ metadata: { ...metadata, annotations }, spec }, { ...context, verifiesApprovers: true });
+    assert.deepEqual(isUsableBase(policy.spec) && policy.spec.base.approvals, { count: 3, withinMs: 86_400_000, notByAuthor: true });
+    assert.equal(policy.editedBy, 'ada');
+    const untrusted = read(spec).spec;
+    assert.deepEqual('problem' in untrusted && untrusted.problem.reason, 'ApproversUnverified');
+    assert.match(problemOf({ ...minimal, approvals: {} }), /write mode: Approval, or remove approvals/);
+  });
+
   it('selects all workloads of all namespaces where it names none', () => {
     const { workloads: _, ...rest } = minimal;
     const { workloads } = readUsable(rest);

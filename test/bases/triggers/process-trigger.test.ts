@@ -1,4 +1,5 @@
 /** What becomes of a rebuild that is to be requested; end-to-end/triggers.test.ts shows it with a real queue, over kills. */
+import { approvalAnnotation, formatApproval } from '../../../src/core/model/named-approvals.ts';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readBasePolicy } from '../../../src/bases/resource/read-base-policy.ts';
@@ -28,14 +29,25 @@ const job: TriggerJob = {
 function policyOf(
   onNewBase: readonly object[],
   spec: object = {},
-  { latest = {}, annotations = {} }: { latest?: object; annotations?: object } = {},
+  { latest = {}, annotations = {}, more = {} }: { latest?: object; annotations?: object; more?: object } = {},
 ) {
   const metadata = { name: 'java', namespace: 'platform', uid: 'u1', resourceVersion: '1', generation: 1 };
   const written = { image: job.base.repository, select: { semver: {} }, workloads: [{}], onNewBase, ...spec };
   const { tag, digest } = job.base;
-  const status = { latest: { tag, digest, selectedAt: '2026-11-23T11:00:00Z', ...latest } };
-  return readBasePolicy({ metadata: { ...metadata, annotations }, spec: written, status }, { aliases: new Map(), customTargets: [] });
+  const status = { latest: { tag, digest, selectedAt: '2026-11-23T11:00:00Z', ...latest }, ...more };
+  return readBasePolicy(
+    { metadata: { ...metadata, annotations }, spec: written, status },
+    { aliases: new Map(), customTargets: [], verifiesApprovers: true },
+  );
 }
+
+/** Decisions of people about the base of the job. */
+const { tag, digest } = job.base;
+const two = { mode: 'Approval', approvals: { count: 2 } };
+const round = { approvals: { tag, digest, since: '2026-11-23T11:00:00Z', generation: 1, required: 2 } };
+const by = (user: string) => ({ [approvalAnnotation(user)]: formatApproval({ tag, digest, at: '2026-11-23T11:30:00Z', user }) });
+const approved = { 'operator.technomad.dev/approve': `${tag}@${digest}` };
+const rejecting = { 'operator.technomad.dev/reject': `${tag}@${digest} 2026-11-23T11:30:00Z` };
 
 const other = { trigger: { images: ['harbor.example.com/tools/*'], jenkins: { url: 'https://ci.example.com', job: 'tools', secretRef } } };
 const policy = policyOf([other, github]);
@@ -126,6 +138,11 @@ describe('processTrigger', () => {
     ['is suspended', policyOf([other, github], { suspend: true })],
     ['only reports', policyOf([other, github], { mode: 'DryRun' })],
     ['waits for an approval', policyOf([other, github], { mode: 'Approval' })],
+    [
+      'waits for a second approval, whatever else says that it is approved',
+      policyOf([github], two, { annotations: { ...approved, ...by('ada') }, more: round }),
+    ],
+    ['was rejected, although it was approved', policyOf([github], {}, { annotations: { ...approved, ...rejecting } })],
     ['has selected another base', policyOf([github], {}, { latest: { digest: `sha256:${'c'.repeat(64)}` } })],
     [
       'calls another system',
@@ -185,6 +202,8 @@ describe('processTrigger', () => {
   it('sends the request when the base is approved, and finds its action wherever it is', async () => {
     const annotations = { 'operator.technomad.dev/approve': `${job.base.tag}@${job.base.digest}` };
     assert.equal((await run({ found: policyOf([github], { mode: 'Approval' }, { annotations }) })).sent.length, 1);
+    const both = policyOf([github], two, { annotations: { ...by('ada'), ...by('bob') }, more: round });
+    assert.equal((await run({ found: both })).sent.length, 1);
   });
 
   it('sends nothing for a source that no image can name, as somebody may write to Redis', async () => {

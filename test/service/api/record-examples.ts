@@ -66,10 +66,12 @@ const requests: Readonly<Record<string, Request>> = {
   listActivity: { query: { type: 'action', since: '2026-03-01T11:50:00Z', limit: 2 } },
 };
 
-/** A base that was approved, so that the approval can be taken back. */
+/** A base that was approved, and can be rejected. */
 const approved = basePolicyOf({
   name: 'node',
   image: 'harbor.example.com/library/node',
+  spec: { mode: 'Approval' },
+  status: { latest: { ...node, selectedAt: '2026-03-01T09:00:00Z' } },
   annotations: { [actionAnnotations.approve]: `${node.tag}@${node.digest}` },
 });
 const bases = [...sampleBases, approved];

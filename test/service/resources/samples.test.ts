@@ -26,7 +26,7 @@ interface Policy {
 }
 
 const readers: Readonly<Record<string, (raw: unknown) => { readonly spec: object }>> = {
-  BaseImagePolicy: (raw) => readBasePolicy(raw, { aliases: new Map(), customTargets: [] }),
+  BaseImagePolicy: (raw) => readBasePolicy(raw, { aliases: new Map(), customTargets: [], verifiesApprovers: true }),
   NotificationTarget: readNotificationTarget,
 };
 

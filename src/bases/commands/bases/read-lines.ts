@@ -98,7 +98,7 @@ async function readExisting(
     const path = listPath(baseResource, namespace);
     for await (const { items } of listPages(client, { path, pageSize, signal })) {
       for (const raw of items) {
-        const policy = readBasePolicy(raw, { aliases, customTargets: [] });
+        const policy = readBasePolicy(raw, { aliases, customTargets: [], verifiesApprovers: true });
         const { spec } = policy;
         taken.add(policyKey(policy));
         if (!isUsableBase(spec) || !sameRepository(spec.base.repository, base)) continue;

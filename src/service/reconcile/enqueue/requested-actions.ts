@@ -1,7 +1,6 @@
 import { isUsable, type ImagePolicy } from '../../../core/model/image-policy.ts';
 import { openRollback } from '../../../core/plan/rollback.ts';
-import { approvalsOf } from '../../../core/plan/approvals.ts';
-import { hashId } from '../../../core/model/push-event.ts';
+import { endedRound, unseenApprovals } from '../../../core/plan/approvals.ts';
 import { type PolicyActions, parseApproval, parseRejection, releaseTime } from '../../../core/model/policy-actions.ts';
 import { holdOf, isHoldingWait } from '../../../core/model/release-holds.ts';
 import { requestCause, type PolicyJob } from '../../queue/jobs.ts';
@@ -47,26 +46,21 @@ function rejectionJob(reject: string | undefined, { pendingApproval, waiting }: 
     : { source: 'Request', cause: `reject:${reject}`, hint: { tag, digest } };
 }
 
-/** The job for approvals of several people that the status does not show as they are: given, or taken back. */
-function approvalsJob(actions: PolicyActions, { approvals, pendingApproval }: ImagePolicy['status']): ActionJob | undefined {
-  if (approvals === undefined || pendingApproval === undefined) return undefined;
-  const { tag, digest, given = [], uncounted = [] } = approvals;
-  const found = approvalsOf({ actions }, approvals).map(keyOf);
-  const shown = new Set([...given, ...uncounted].map(keyOf));
-  if (found.length === shown.size && found.every((key) => shown.has(key))) return undefined;
-  return { source: 'Approval', cause: `approvals:${digest}:${hashId([...found, 'and not', ...shown])}`, hint: { tag, digest } };
-}
-
-function keyOf({ user, at }: { readonly user: string; readonly at: string }): string {
-  return `${at} ${user}`;
+/** The job for approvals of several people that the status does not show as they are. */
+function approvalsJob(actions: PolicyActions, status: ImagePolicy['status']): ActionJob | undefined {
+  const cause = unseenApprovals(actions, status);
+  return cause === undefined || status.approvals === undefined ? undefined : { source: 'Approval', cause, hint: imageOf(status.approvals) };
 }
 
 /** The job for a policy whose status shows an approval that has ended since. */
 export function endedApprovalJob({ spec, status }: ImagePolicy, now: Date): ActionJob | undefined {
-  const { tag, digest, until } = status.approvals ?? {};
-  if (tag === undefined || digest === undefined || until === undefined || Date.parse(until) > now.getTime()) return undefined;
-  if (!isUsable(spec) || spec.suspended) return undefined;
-  return { source: 'WaitOver', cause: `approvals-end:${digest}:${until}`, hint: { tag, digest } };
+  const cause = endedRound(status, now);
+  if (cause === undefined || status.approvals === undefined || !isUsable(spec) || spec.suspended) return undefined;
+  return { source: 'WaitOver', cause, hint: imageOf(status.approvals) };
+}
+
+function imageOf({ tag, digest }: NonNullable<ImagePolicy['status']['approvals']>): NonNullable<ActionJob['hint']> {
+  return { tag, digest };
 }
 
 /** Whether a policy that cannot be used still says that the image waits that was approved since. */

@@ -48,10 +48,10 @@ export const windows = z
   .max(32)
   .describe('When workloads may be changed; by default always. An update that is found outside of the windows waits for the next one.');
 
-/** Schema of `spec.update.approvals`. */
-const approvals = z
+/** Schema of `spec.update.approvals`, and of `spec.approvals` of a BaseImagePolicy. */
+export const approvals = z
   .object({
-    count: z.int().min(1).max(10).default(2).describe('How many people have to approve an image. Each counts once.'),
+    count: z.int().min(1).max(10).default(2).describe('How many people have to approve it. Each counts once.'),
     within: duration('How far apart their approvals may be.').default('48h'),
     notByAuthor: z
       .boolean()
@@ -61,6 +61,12 @@ const approvals = z
       ),
   })
   .describe('Asks for the approvals of several people; only with mode: Approval, and with the admission policy of the chart.');
+
+/** The rule for an object with `mode` and `approvals`. */
+export const approvalsRule = {
+  rule: '!has(self.approvals) || (has(self.mode) && self.mode == "Approval")',
+  message: 'approvals without mode: Approval would have no effect: write mode: Approval, or remove approvals',
+};
 
 const updateFields = z
   .object({
@@ -78,12 +84,7 @@ const updateFields = z
   .describe('How a selected image reaches the workloads.');
 
 /** Schema of `spec.update`. */
-export const update = withRules(updateFields, [
-  {
-    rule: '!has(self.approvals) || (has(self.mode) && self.mode == "Approval")',
-    message: 'approvals without mode: Approval would have no effect: write mode: Approval, or remove approvals',
-  },
-]);
+export const update = withRules(updateFields, [approvalsRule]);
 
 /** Schema of `spec.rollout.waves`, and of `spec.waves` of a BaseImagePolicy. */
 export const waves = z
