@@ -6,6 +6,7 @@ import { actionNames, actionPath, actionsFor, bodyOf, previousTags, type ActionN
 import { type Api, ApiFailure } from './api-client.ts';
 import { parseChoice, type Choice } from './choices.ts';
 import { html, type Html } from './html.ts';
+import { changesOf } from './parts/changes-of.ts';
 import { option, policyLink, policyPath, tagOf } from './parts/inline.ts';
 import type { Query } from './page.ts';
 import { ifPermitted, problem } from './parts/problem.ts';
@@ -200,7 +201,8 @@ function confirm(found: PolicyDetail, action: ActionName, texts: Texts): Html {
 
 /** What runs now, what will run, and on which workloads. */
 function showEffect(found: PolicyDetail, action: ActionName, texts: Texts): Html | undefined {
-  if (action === 'reject') return factList([[texts.runsNow, found.running && html`<code>${found.running}</code>`]]);
+  const changes: [string, unknown] = [texts.commits, changesOf(found.changes, texts)];
+  if (action === 'reject') return factList([[texts.runsNow, found.running && html`<code>${found.running}</code>`], changes]);
   if (action !== 'approve' && action !== 'rollback') return undefined;
   const { targets = [], targetCounts } = found.status;
   const names = [...new Set(targets.map(({ kind, namespace, name }) => `${kind} ${namespace}/${name}`))];
@@ -210,6 +212,7 @@ function showEffect(found: PolicyDetail, action: ActionName, texts: Texts): Html
   return factList([
     [texts.runsNow, found.running && html`<code>${found.running}</code>`],
     [texts.willRun, will],
+    ...(action === 'approve' ? [changes] : []),
     [
       `${texts.workloads}: ${total}`,
       total > 0 &&

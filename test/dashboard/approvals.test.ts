@@ -78,6 +78,30 @@ test('an image that several people approve shows who has, whose approval does no
   }
 });
 
+test('commits are shown once for what a group has in common, with the host of their source, and on the page that asks', async (t) => {
+  const [old, revision] = ['a'.repeat(40), 'b'.repeat(40)];
+  const now = { repository: 'https://git.example.com/shop/web', revision, version: '1.1.0' };
+  const known = { now, before: { repository: now.repository, revision: old } };
+  const origins = (name: string) => (name === 'us' ? known : name === 'eu' ? { now } : {});
+  const ports = {
+    all: () => policies,
+    find: (namespace: string, name: string) => policies.find((one) => one.namespace === namespace && one.name === name),
+  };
+  const differ = openDashboard(t, { policies: { ...ports, originsOf: ({ namespace }) => origins(namespace) } });
+  const compare = new RegExp(
+    `<a href="https://git.example.com/shop/web/compare/${old}\\.\\.\\.${revision}" rel="noopener noreferrer external">Changes aaaaaaa…bbbbbbb on git.example.com</a>`,
+  );
+  const { text } = await differ.get('/approvals');
+  assert.match(text, compare);
+  assert.match(text, /Commit bbbbbbb on git\.example\.com/);
+  assert.equal(text.match(/Releases on git\.example\.com/g)?.length, 2);
+  for (const page of ['/policies/us/web', '/policies/us/web/approve', '/policies/us/web/reject'])
+    assert.match((await differ.get(page)).text, compare, page);
+  const same = openDashboard(t, { policies: { ...ports, originsOf: ({ namespace }) => (namespace === 'shop' ? {} : known) } });
+  assert.equal((await same.get('/approvals')).text.match(/Changes aaaaaaa…bbbbbbb/g)?.length, 2, 'one for each image');
+  assert.doesNotMatch((await differ.get('/policies/shop/api')).text, /class="note commits"/);
+});
+
 test('a group is chosen as a whole, and everything is, without JavaScript', async (t) => {
   const { get } = open(t);
   const { text } = await get('/approvals');

@@ -1,4 +1,6 @@
 /** A day of a small installation: what the pictures of the documentation show. */
+import type { Origins } from '../../src/core/model/image-origin.ts';
+import type { ImagePolicy } from '../../src/core/model/image-policy.ts';
 import { createActivityRoutes } from '../../src/activity/routes.ts';
 import type { Activity } from '../../src/core/model/activity.ts';
 import { readFrom } from '../activity/sample-activity.ts';
@@ -157,6 +159,16 @@ export const notifications: TargetRoutesMeans = {
   now: () => eventTime,
 };
 
+/** Where images that wait for approval were built from. */
+function originsOf({ name, status }: ImagePolicy): Origins {
+  if (status.pendingApproval === undefined) return {};
+  const repository = `https://github.com/shop/${name}`;
+  return {
+    now: { repository, revision: 'f3c1a9e'.padEnd(40, '0'), version: status.pendingApproval.tag },
+    before: { repository, revision: '81d7b02'.padEnd(40, '0') },
+  };
+}
+
 /** The installation, for a dashboard. */
 export function exampleOptions() {
   const find = (namespace: string, name: string) => policies.find((one) => one.namespace === namespace && one.name === name);
@@ -173,6 +185,7 @@ export function exampleOptions() {
       all: () => policies,
       find,
       read,
+      originsOf,
       cluster: { ...samplePorts([]).cluster, ...viewOf(...workloads) },
       readPods: () => Promise.resolve(crashing),
     },

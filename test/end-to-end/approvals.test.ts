@@ -14,6 +14,9 @@ import { waitFor } from '../harness/wait-for.ts';
 import { deliver, harborBody, startWorld, type Service, type World } from './world.ts';
 
 interface Answer {
+  readonly name?: string;
+  readonly changes?: { readonly from?: string; readonly to?: string; readonly links: readonly { readonly url: string }[] };
+  readonly policies?: readonly Answer[];
   readonly detail?: string;
   readonly state?: string;
   readonly pendingApproval?: { readonly tag: string; readonly digest: string };
@@ -24,7 +27,7 @@ interface Answer {
   };
 }
 
-const people = ['ada', 'bob', 'cy'] as const;
+const people = ['ada', 'bob', 'cy', 'stranger'] as const;
 type Person = (typeof people)[number];
 
 describe('approvals of several people', { skip: (await lacksHelm()) ?? false }, () => {
@@ -43,7 +46,7 @@ describe('approvals of several people', { skip: (await lacksHelm()) ?? false }, 
     ];
     for (const name of people) {
       const account = { name, namespace: world.namespace };
-      await createAccount(world.cluster, account, [{ namespace: world.namespace, rules }]);
+      await createAccount(world.cluster, account, [{ namespace: world.namespace, rules: name === 'stranger' ? [] : rules }]);
       tokens[name] = await tokenOf(world.cluster, account);
     }
   });
@@ -70,10 +73,13 @@ describe('approvals of several people', { skip: (await lacksHelm()) ?? false }, 
   };
   const ask = (who: Person, path: string, body?: object) =>
     resend(async () => {
-      const response = await fetch(`${service.operationsUrl}/api/v1/policies/${world.namespace}/${path}`, {
-        headers: { authorization: `Bearer ${tokens[who]}`, ...(body && { 'content-type': 'application/json' }) },
-        ...(body && { method: 'POST', body: JSON.stringify(body) }),
-      });
+      const response = await fetch(
+        `${service.operationsUrl}/api/v1/policies${path === '' ? `?namespace=${world.namespace}` : `/${world.namespace}/${path}`}`,
+        {
+          headers: { authorization: `Bearer ${tokens[who]}`, ...(body && { 'content-type': 'application/json' }) },
+          ...(body && { method: 'POST', body: JSON.stringify(body) }),
+        },
+      );
       return { status: response.status, body: (await response.json()) as Answer };
     });
   const givenBy = async (app: string) => ((await world.readStatus(app)).approvals?.given ?? []).map(({ user }) => user);
@@ -143,6 +149,31 @@ describe('approvals of several people', { skip: (await lacksHelm()) ?? false }, 
     assert.equal(await runs('newer'), image('newer', '1.0.0'));
     for (const who of ['ada', 'cy'] as const) assert.equal((await ask(who, 'newer/approve', newer)).status, 202);
     await world.waitForImage('newer', image('newer', '1.0.2'));
+  });
+
+  it('of an image are given with its commits in view, which the registry has and its reader may see', async () => {
+    const { host } = world.quiet;
+    const repository = 'https://git.example.com/shop/commits';
+    const [old, revision] = ['a'.repeat(40), 'b'.repeat(40)];
+    const pushFrom = (tag: string, commit: string) => {
+      const labels = { 'org.opencontainers.image.source': repository, 'org.opencontainers.image.revision': commit };
+      return pushImage({ host, repository: 'shop/commits', tag, content: tag, labels });
+    };
+    await pushFrom('1.0.0', old);
+    await world.createDeployment('commits', image('commits', '1.0.0'));
+    await world.createPolicy('commits', `${host}/shop/commits`, { strategy: 'SemVer' }, { update: { mode: 'Approval' } });
+    await world.waitForFirstLook('commits');
+    await pushFrom('1.0.1', revision);
+    await deliver(service, harborBody(host, 'shop/commits', [{ tag: '1.0.1' }]));
+    const compare = `${repository}/compare/${old}...${revision}`;
+    const { body } = await waitFor('the commits', async () => {
+      const answer = await ask('ada', 'commits');
+      return answer.body.changes?.links.some(({ url }) => url === compare) === true && answer;
+    });
+    assert.deepEqual([body.changes?.from, body.changes?.to, body.state], [old, revision, 'ApprovalRequired']);
+    const inList = await ask('ada', '').then(({ body: list }) => list.policies?.find(({ name }) => name === 'commits'));
+    assert.deepEqual(inList?.changes, body.changes);
+    assert.equal((await ask('stranger', 'commits')).status, 403);
   });
 
   it('a rejection says who and why, and a release takes it back', async () => {

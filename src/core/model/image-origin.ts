@@ -85,21 +85,43 @@ const paths: Readonly<
   },
 };
 
+/** A link to what changed between two images, as its parts, so that each page can name it in its language. The revisions are shortened. */
+export interface OriginLink {
+  readonly kind: (typeof originLinkKinds)[number];
+  readonly url: string;
+  /** The host is shown to readers, because the builder of the image chose it. */
+  readonly host: string;
+  readonly from?: string;
+  readonly to?: string;
+}
+/** changes: all commits between two images. commit: that of the new one. source: its repository, if it names no commit. */
+export const originLinkKinds = ['changes', 'commit', 'source', 'releases'] as const;
+
 /** Links to the changes between two images, or to the commit of the new one, and to the releases. Empty if the image does not name its source. */
-export function linksOf({ now, before }: Origins): Link[] {
+export function originLinksOf({ now, before }: Origins): OriginLink[] {
   if (now === undefined) return [];
   const { repository, revision, version } = now;
-  // The host is shown to readers, because the builder of the image chose it.
   const { host } = new URL(repository);
   const path = paths[kindOf(host)];
   const old = before?.repository === repository ? before.revision : undefined;
-  const changes = (): Link[] => {
-    if (revision === undefined) return [{ text: `Source on ${host}`, url: repository }];
-    if (old === undefined || old === revision)
-      return [{ text: `Commit ${short(revision)} on ${host}`, url: `${repository}/${path.commit(revision)}` }];
-    return [{ text: `Changes ${short(old)}…${short(revision)} on ${host}`, url: `${repository}/${path.compare(old, revision)}` }];
+  const changes = (): OriginLink => {
+    if (revision === undefined) return { kind: 'source', url: repository, host };
+    const to = short(revision);
+    if (old === undefined || old === revision) return { kind: 'commit', url: `${repository}/${path.commit(revision)}`, host, to };
+    return { kind: 'changes', url: `${repository}/${path.compare(old, revision)}`, host, from: short(old), to };
   };
-  return [...changes(), ...(version === undefined ? [] : [{ text: `Releases on ${host}`, url: `${repository}/${path.releases}` }])];
+  return [changes(), ...(version === undefined ? [] : [{ kind: 'releases' as const, url: `${repository}/${path.releases}`, host }])];
+}
+
+/** The same links with English texts. */
+export function linksOf(origins: Origins): Link[] {
+  return originLinksOf(origins).map((link) => ({ text: textOf(link), url: link.url }));
+}
+
+function textOf({ kind, host, from = '', to = '' }: OriginLink): string {
+  if (kind === 'changes') return `Changes ${from}…${to} on ${host}`;
+  if (kind === 'commit') return `Commit ${to} on ${host}`;
+  return `${kind === 'source' ? 'Source' : 'Releases'} on ${host}`;
 }
 
 function short(revision: string): string {

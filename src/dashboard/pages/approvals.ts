@@ -1,3 +1,4 @@
+import { isSameJson } from '../../core/model/untyped.ts';
 import { baseReads, type BaseSummary } from '../../service/api/base-view.ts';
 import type { PolicySummary } from '../../service/api/policy-view.ts';
 import { getPolicies } from '../../service/api/routes/policies.ts';
@@ -6,6 +7,7 @@ import { baseActionPath } from '../base-action-list.ts';
 import { html, type Html } from '../html.ts';
 import { hasSection, type Page } from '../page.ts';
 import { approvalsOf } from '../parts/approvals-of.ts';
+import { changesOf } from '../parts/changes-of.ts';
 import { ago, baseLink, policyLink, tagOf, time } from '../parts/inline.ts';
 import { partOf, problem } from '../parts/problem.ts';
 import { table } from '../parts/tables.ts';
@@ -73,11 +75,14 @@ function showGroup(
   { isReadOnly, isChosen }: { readonly isReadOnly: boolean; readonly isChosen: boolean },
   texts: Texts,
 ): Html {
-  const [{ image, pendingApproval: pending }] = policies;
+  const [first] = policies;
+  const { image, pendingApproval: pending } = first;
+  const shared = policies.length > 1 && policies.every(({ changes }) => isSameJson(changes, first.changes)) ? first.changes : undefined;
   const all = `/approvals?${new URLSearchParams({ choose: id }).toString()}`;
   return html`
     <section class="waiting">
       <h2>${image}:${pending?.tag} <small class="digest">${pending?.digest}</small></h2>
+      ${shared !== undefined && html`<p>${changesOf(shared, texts)}</p>`}
       ${!isReadOnly && policies.length > 1 && html`<p><a href=${all}>${texts.chooseAll(policies.length)}</a></p>`}
       <ul class="plain rows">
         ${policies.map((policy) => {
@@ -98,7 +103,7 @@ function showGroup(
             <span><code>${policy.running ?? '–'}</code> → <code>${pending?.tag}</code></span>
             ${policy.targets !== undefined && html`<span class="note">${texts.workloads}: ${policy.targets.total}</span>`}
             <span class="note">${ago(policy.since)}</span>
-            ${approvalsOf(policy, texts)}
+            ${approvalsOf(policy, texts)} ${shared === undefined && changesOf(policy.changes, texts)}
           </li>`;
         })}
       </ul>
@@ -119,8 +124,11 @@ function showBases(bases: readonly BaseSummary[], isReadOnly: boolean, texts: Te
           html`${tagOf(base.pendingApproval)} <small class="digest">${base.pendingApproval?.digest}</small> ${approvalsOf(base, texts)}`,
           time(base.since),
           !isReadOnly &&
-            html`<a class="button" href=${baseActionPath(base, 'approve')}>${texts.approve}</a>
-              <a class="button" href=${baseActionPath(base, 'reject')}>${texts.reject}</a>`,
+            html`<a class="button" href=${baseActionPath(base, 'approve')}>${texts.approve}</a>${' '}<a
+                class="button"
+                href=${baseActionPath(base, 'reject')}
+                >${texts.reject}</a
+              >`,
         ]),
         '',
         texts.basesToApprove,

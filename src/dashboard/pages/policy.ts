@@ -11,6 +11,7 @@ import { actionResult } from '../parts/action-result.ts';
 import { causePath, causeSentence, showStep } from '../parts/causes.ts';
 import { baseChain } from '../parts/dependents.ts';
 import { explanation } from '../parts/explanation.ts';
+import { changesOf } from '../parts/changes-of.ts';
 import { approvalsOf } from '../parts/approvals-of.ts';
 import { ago, stateBadge, tagOf, time } from '../parts/inline.ts';
 import { imagePath } from '../parts/place-query.ts';
@@ -163,6 +164,7 @@ function showNow(found: PolicyDetail, texts: Texts): Html {
     [texts.selects, found.selects],
     [texts.mode, found.mode],
     [texts.waitsForApproval, pendingApproval && html`${tagOf(pendingApproval)}${' '}${approvalsOf(found, texts)}`],
+    [texts.commits, changesOf(found.changes, texts)],
     [texts.Waiting, waiting && html`${tagOf(waiting)} ${waiting.reason} ${time(waiting.until)}`],
     [texts.rollingOut, rollouts && rollouts.progressing > 0 && rollouts.progressing],
     [texts.lastCheck, typeof status.lastCheckTime === 'string' && time(status.lastCheckTime)],

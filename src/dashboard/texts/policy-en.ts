@@ -1,5 +1,16 @@
+import type { OriginLink } from '../../core/model/image-origin.ts';
+
+type OriginParts = Pick<OriginLink, 'host' | 'from' | 'to'>;
+
 /** The texts of the page of one policy in English. */
 export const policyEn = {
+  commits: 'Commits',
+  originLinks: {
+    changes: ({ from = '', to = '', host }: OriginParts) => `Changes ${from}…${to} on ${host}`,
+    commit: ({ to = '', host }: OriginParts) => `Commit ${to} on ${host}`,
+    source: ({ host }: OriginParts) => `Source on ${host}`,
+    releases: ({ host }: OriginParts) => `Releases on ${host}`,
+  },
   selects: 'Selects',
   mode: 'Mode',
   lastCheck: 'Registry last asked',

@@ -3,6 +3,13 @@ import type { policyEn } from './policy-en.ts';
 
 /** The texts of the page of one policy in Chinese. */
 export const policyZh: Translated<typeof policyEn> = {
+  commits: '提交',
+  originLinks: {
+    changes: ({ from = '', to = '', host }) => `${host} 上的更改 ${from}…${to}`,
+    commit: ({ to = '', host }) => `${host} 上的提交 ${to}`,
+    source: ({ host }) => `${host} 上的源代码`,
+    releases: ({ host }) => `${host} 上的发布`,
+  },
   selects: '选择规则',
   mode: '模式',
   lastCheck: '最近查询镜像仓库',

@@ -3,11 +3,13 @@ import { z } from 'zod';
 import { decisiveCondition } from '../../core/model/decisive-condition.ts';
 import { defined } from '../../core/model/defined.ts';
 import { isUsable, scopeOf, type ImagePolicy } from '../../core/model/image-policy.ts';
+import { originLinkKinds, type Origins } from '../../core/model/image-origin.ts';
 import type { PolicyActions } from '../../core/model/policy-actions.ts';
 import { policyStates, stateOf } from '../../core/model/policy-state.ts';
 import { formatRepository } from '../../core/model/image-reference.ts';
 import type { ApprovalRound } from '../../core/model/approval-round.ts';
 import { conditionSchema, statusSchema, type TargetCounts } from '../../core/model/policy-status.ts';
+import { changesOf } from './pending-origins.ts';
 import { namespaceName, objectName, time } from './route.ts';
 
 /** An image that a policy selects. */
@@ -35,6 +37,32 @@ export const approvalsView = z
   .describe('The approvals of `pendingApproval`; only if the policy asks for several people.');
 export type ApprovalsView = z.output<typeof approvalsView>;
 
+/** What changed between what runs and what waits. */
+const changes = z
+  .object({
+    repository: z.string().describe('The web address of the source repository.'),
+    from: z.string().exactOptional().describe('The commit that what runs was built from, if it is of the same repository.'),
+    to: z.string().exactOptional().describe('The commit that the image was built from.'),
+    version: z.string().exactOptional().describe('The version of the software.'),
+    links: z
+      .array(
+        z
+          .object({
+            kind: z.enum(originLinkKinds).describe('changes: all commits in between. commit: that of the image. source: its repository.'),
+            url: z.string(),
+            host: z.string().describe('The builder of the image chose it: show it to readers.'),
+            from: z.string().exactOptional().describe('The shortened commit.'),
+            to: z.string().exactOptional().describe('The shortened commit.'),
+          })
+          .meta({ id: 'OriginLink', description: 'A link to the source of an image.' }),
+      )
+      .describe('Links to the changes and releases.'),
+  })
+  .describe(
+    'The commits between what runs and `pendingApproval`, as the labels or annotations of the images name them. Absent if they do not, and until the registry was read, which does not delay the answer.',
+  );
+export type ChangesView = z.output<typeof changes>;
+
 /** The fields of a policy that lists show. */
 export const policySummary = z
   .object({
@@ -52,6 +80,7 @@ export const policySummary = z
     latest: selectedImage.exactOptional().describe('What the policy selects.'),
     pendingApproval: selectedImage.exactOptional(),
     approvals: approvalsView.exactOptional(),
+    changes: changes.exactOptional(),
     waiting: waiting.exactOptional(),
     targets: z.object({ total: z.int(), upToDate: z.int(), problems: z.int() }).exactOptional(),
     rollouts: z.object({ progressing: z.int(), done: z.int(), failed: z.int(), rolledBack: z.int() }).exactOptional(),
@@ -88,8 +117,8 @@ export const policyDetail = policySummary
   })
   .meta({ id: 'Policy', description: 'An ImagePolicy.' });
 
-/** The view of a policy in a list. */
-export function summarize(policy: ImagePolicy): PolicySummary {
+/** The view of a policy in a list. `origins`: where the image that waits and the one that runs were built from. */
+export function summarize(policy: ImagePolicy, origins: Origins = {}): PolicySummary {
   const { namespace, name, uid, spec, status } = policy;
   const { running, latest, pendingApproval, approvals, waiting: wait, targetCounts, rollouts, history: [newest] = [] } = status;
   const condition = decisiveCondition(status.conditions ?? []);
@@ -106,6 +135,7 @@ export function summarize(policy: ImagePolicy): PolicySummary {
     ...(latest && { latest: toImage(latest) }),
     ...(pendingApproval && { pendingApproval: toImage(pendingApproval) }),
     ...(pendingApproval && approvals && { approvals: toApprovals(approvals) }),
+    ...defined({ changes: changesView(origins) }),
     ...(wait && {
       waiting: { ...(wait.tag !== undefined && toImage({ ...wait, tag: wait.tag })), until: wait.until, reason: wait.reason },
     }),
@@ -129,13 +159,18 @@ function countedOf({ total, upToDate, problems }: TargetCounts): NonNullable<Pol
   return { total, upToDate, problems };
 }
 
+function changesView(origins: Origins): ChangesView | undefined {
+  const found = changesOf(origins);
+  return found && { ...found, links: found.links.map((link) => ({ ...link })) };
+}
+
 /** The view of one policy. */
-export function detail(policy: ImagePolicy): z.input<typeof policyDetail> {
+export function detail(policy: ImagePolicy, origins?: Origins): z.input<typeof policyDetail> {
   const { generation, status, actions = {}, requested } = policy;
   const { conditions = [] } = status;
   const copy = structuredClone(status) as z.input<typeof policyDetail>['status'];
   return {
-    ...summarize(policy),
+    ...summarize(policy, origins),
     generation,
     conditions: [...conditions],
     status: copy,

@@ -1,6 +1,7 @@
 /** The ports through which the routes use the service; `compose/api.ts` makes the real ones. */
 import type { IdentifiedActivity } from '../../core/model/activity.ts';
 import type { ImagePolicy } from '../../core/model/image-policy.ts';
+import type { Origins } from '../../core/model/image-origin.ts';
 import type { RegistryAliases } from '../../core/model/image-reference.ts';
 import type { WorkloadRef } from '../../core/model/workload.ts';
 import type { Announcements } from '../queue/unannounced-finds.ts';
@@ -68,6 +69,8 @@ export interface PolicyPorts {
   readonly find: (namespace: string, name: string) => ImagePolicy | undefined;
   /** Returns the policy with its defaults, and why its namespace is not considered, if it is not. */
   readonly consider: (policy: ImagePolicy) => Considered;
+  /** Where the image that waits for approval and the one that runs were built from, as far as that is known without a request. */
+  readonly originsOf: (policy: ImagePolicy) => Origins;
   /** The workloads in the caches. Plans are limited to the workloads that the policy may see. */
   readonly cluster: ClusterView;
   /** Reads the resource from the API server, without managedFields. */

@@ -3,11 +3,14 @@ import { checkKinds, checkReflector, staleSince, workloadReflectors } from '../c
 import type { Question } from '../api/access.ts';
 import type { FindCauses, PolicyPorts } from '../api/ports.ts';
 import type { Route } from '../api/route.ts';
+import { createPendingOrigins } from '../api/pending-origins.ts';
 import { createPolicyFeed } from '../api/stream.ts';
 import type { SelectedNamespaces } from '../api/namespaces-api.ts';
 import type { RedisConnection } from '../queue/connection.ts';
 import type { RedisHealth } from '../queue/redis-health.ts';
 import type { DoctorMeans } from '../doctor-facts/make-report.ts';
+import { createKnownOrigins } from '../registry/known-origins.ts';
+import { createOriginReader } from '../registry/origins.ts';
 import type { Foundation, Part } from './foundation.ts';
 import { liveInOrder } from './life.ts';
 import { measurePolicies } from '../telemetry/measure-policies.ts';
@@ -58,6 +61,9 @@ export function composeWork(foundation: Foundation, connections: WorkConnections
   const { cluster, namespaces, whyNotSelected, isWatching } = caches;
   const allReflectors = () => [...caches.policyWatches(), ...workloadReflectors(caches.watchedIn, cluster)];
   const readTargets = async () => (await Promise.all(processors.wings.map(async (wing) => (await wing.readTargets?.()) ?? []))).flat();
+  const origins = createKnownOrigins(createOriginReader(registry), () => performance.now());
+  const { aliases } = foundation;
+  const { mayUseRegistry } = ports.cluster;
   const optional = [caches.access, namespaces, caches.definitions];
   return {
     takeStored: pushes.takeStored,
@@ -68,6 +74,7 @@ export function composeWork(foundation: Foundation, connections: WorkConnections
       all: ports.policies.all,
       find: ports.policies.find,
       consider: (policy) => ({ policy, why: whyNotSelected(policy.namespace) }),
+      originsOf: createPendingOrigins({ find: origins.find, sourceOf: ports.registry.sourceOf, mayUseRegistry, aliases }),
       cluster: ports.cluster,
       feed,
     },
@@ -93,7 +100,10 @@ export function composeWork(foundation: Foundation, connections: WorkConnections
       void life.start();
       return Promise.resolve();
     },
-    stop: life.stop,
+    stop(deadlineMs) {
+      origins.stop();
+      return life.stop(deadlineMs);
+    },
   };
 }
 

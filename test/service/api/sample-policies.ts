@@ -55,6 +55,7 @@ export function samplePorts(patched: Patched[], more: Partial<PolicyPorts> = {})
     all: () => samplePolicies,
     find: (namespace, name) => samplePolicies.find((one) => one.namespace === namespace && one.name === name),
     consider: (policy) => ({ policy }),
+    originsOf: () => ({}),
     cluster: {
       ...viewOf(workloadOf({ web: 'registry.example.com/shop/web:1.2.3' })),
       targetState: () => ({ since: 0 }),

@@ -80,7 +80,8 @@ export const getPolicies = defineRoute({
     const all = await listVisible(ports, access, namespace);
     const { found, counts, facets } = filterPolicies(all, { states, ...filters });
     const { page, next } = pageOf(found, sort, limit, after);
-    return { policies: page.map(({ policy }) => summarize(policy)), counts, facets, ...defined({ next }) };
+    const { originsOf } = policiesOf(ports);
+    return { policies: page.map(({ policy }) => summarize(policy, originsOf(policy))), counts, facets, ...defined({ next }) };
   },
 });
 
@@ -94,7 +95,10 @@ export const getPolicy = defineRoute({
   params: policyParams,
   answer: policyDetail,
   errors: [404],
-  handle: async ({ params, access, ports }) => detail(await seePolicy(ports, access, params)),
+  async handle({ params, access, ports }) {
+    const policy = await seePolicy(ports, access, params);
+    return detail(policy, policiesOf(ports).originsOf(policy));
+  },
 });
 
 export const getResource = defineRoute({
