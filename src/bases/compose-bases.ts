@@ -10,8 +10,9 @@ import { maxVersions } from './policies/learn-versions.ts';
 import type { BasePolicies, BasePorts } from './policies/ports.ts';
 import { processBaseJob } from './policies/reconcile-base.ts';
 import { createRestartsOnPush } from './policies/restarts-on-push.ts';
-import { createVersionsMemory } from './policies/select-base.ts';
+import { baseSourceOf, createVersionsMemory } from './policies/select-base.ts';
 import { createFactsReader, type FactsStore } from './recognize/facts-reader.ts';
+import { createBaseOrigins } from './api/base-origins.ts';
 import type { BaseView } from './api/view.ts';
 import type { DependentsStore } from './record/kept-dependents.ts';
 import { createRecordStore, type RecordStore } from './record/record-store.ts';
@@ -35,6 +36,8 @@ import type { JobContext } from '../service/queue/worker.ts';
 import type { RebuildPorts } from './policies/request-rebuilds.ts';
 import { hintOf } from '../service/reconcile/fan-out-push.ts';
 import type { Ports } from '../service/reconcile/ports.ts';
+import { createKnownOrigins } from '../service/registry/known-origins.ts';
+import { createOriginReader } from '../service/registry/origins.ts';
 import type { RegistryClient } from '../service/registry/client.ts';
 import type { ReadSecret } from '../service/registry/credentials/secret-offer.ts';
 import { createBaseActions } from './base-actions.ts';
@@ -77,6 +80,8 @@ export interface BasePart {
   follow(cluster: Pick<ClusterCache, 'policies' | 'workloads' | 'listen'>): void;
   /** Starts the watches of these namespaces; `undefined` stands for all namespaces. */
   start(namespaces: readonly (string | undefined)[]): void;
+  /** Ends what is read for pages. */
+  stop(): void;
 }
 
 const maxDigests = 10_000;
@@ -89,6 +94,7 @@ export function composeBasePolicies(foundation: Foundation, means: BaseMeans): B
   const all = () => [...cache.policies.values()].filter(({ namespace }) => isSelected(namespace));
   const ports = createBasePorts(foundation, means);
   const restartsOnPush = createRestartsOnPush(ports.cluster, () => performance.now());
+  const origins = createKnownOrigins(createOriginReader(means.registry), () => performance.now());
   const enqueuer = createBaseEnqueuer({
     all,
     areKnown: cache.areKnown,
@@ -107,6 +113,7 @@ export function composeBasePolicies(foundation: Foundation, means: BaseMeans): B
       areKnown: cache.areKnown,
       all: () => cache.policies.values(),
       find: cache.policies.get,
+      originsOf: createBaseOrigins(origins, (policy) => baseSourceOf(policy, ports.registry), ports.cluster.mayUseRegistry),
       feed: cache.policies,
       readKept: means.dependents.read,
       readVersions: ports.records.read,
@@ -135,6 +142,7 @@ export function composeBasePolicies(foundation: Foundation, means: BaseMeans): B
       });
       cache.start(watched);
     },
+    stop: origins.stop,
   };
 }
 

@@ -66,7 +66,10 @@ function joinBases(foundation: Foundation, client: KubeClient, cache: BasePolicy
         resync: bases.enqueuer.resync,
         measure: () => measureBases(cache.policies.values(), foundation.metrics),
         quiet: bases.enqueuer.stop,
-        stop: cache.stop,
+        stop() {
+          bases.stop();
+          return cache.stop();
+        },
       };
     },
   };

@@ -5,6 +5,7 @@ import { ApiFailure } from './api-client.ts';
 import { type BaseActionName, baseActionNames, baseActionPath, baseActionsFor, baseBodyOf } from './base-action-list.ts';
 import { html, type Html } from './html.ts';
 import { approvalsOf } from './parts/approvals-of.ts';
+import { changesOf } from './parts/changes-of.ts';
 import { basePath } from './parts/inline.ts';
 import { ifPermitted, problem } from './parts/problem.ts';
 import { reasonField } from './parts/reason-field.ts';
@@ -58,7 +59,8 @@ function confirm(found: BaseDetail, action: BaseActionName, texts: Texts): Html 
         image !== undefined &&
         html`<input type="hidden" name="tag" value=${image.tag} /><input type="hidden" name="digest" value=${image.digest} />`
       }
-      ${approvalsOf(found, texts)} ${reasonField(texts, action === 'reject')}
+      ${image !== undefined && html`<p>${approvalsOf(found, texts)} ${changesOf(found.changes, texts)}</p>`}
+      ${reasonField(texts, action === 'reject')}
       <p class="actions"><button class="primary">${label}</button> <a class="button" href=${basePath(found)}>${texts.cancel}</a></p>
     </form>
   `;

@@ -56,6 +56,14 @@ test('who has approved a base is shown wherever it can be approved, as text', as
   assert.match(text, /href="\/bases\/platform\/java\/approve".*href="\/bases\/platform\/java\/reject"/s);
 });
 
+test('the commits of a base are shown wherever it can be approved', async (t) => {
+  const { get } = openDashboard(t, { added: { features: ['bases'], routes: createBaseRoutes(sampleView()) } });
+  const compare =
+    /<a href="https:\/\/github\.com\/platform\/framework\/compare\/5d414020+\.\.\.9e107d90+" rel="noopener noreferrer external">Changes 5d41402…9e107d9 on github\.com<\/a>/;
+  for (const page of ['/approvals', '/bases/platform/framework', '/bases/platform/framework/approve', '/bases/platform/framework/reject'])
+    assert.match((await get(page)).text, compare, page);
+});
+
 test('an approval that would not count says why where it was asked for', async (t) => {
   const { submit, patched } = await open(t, basePolicy('ann'));
   const { status, text } = await submit('/bases/platform/java/approve', { tag, digest });

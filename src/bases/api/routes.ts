@@ -65,7 +65,7 @@ const getBases = (view: BaseView | undefined) =>
       const page = wanted.slice(0, most);
       const last = page.at(-1);
       const next = wanted.length > page.length && last !== undefined ? policyKey(last.policy) : undefined;
-      return { bases: page.map(({ policy }) => summarize(policy)), counts, ...defined({ next }) };
+      return { bases: page.map(({ policy }) => summarize(policy, known(view).originsOf(policy))), counts, ...defined({ next }) };
     },
   });
 
@@ -86,7 +86,7 @@ const getBase = (view: BaseView | undefined) =>
     async handle({ params, access }) {
       const policy = await seeBase(view, access, params);
       const withoutConsent = await countWithoutConsent(policy, known(view), access);
-      return { ...detail(policy), ...defined({ withoutConsent }) };
+      return { ...detail(policy, known(view).originsOf(policy)), ...defined({ withoutConsent }) };
     },
   });
 
@@ -192,7 +192,9 @@ const streamBases = (view: BaseView | undefined) =>
     media: 'text/event-stream',
     handle: ({ query, access, ports }) => {
       const { feed } = known(view);
-      return Promise.resolve(ports.streams.open({ feed, resource: basePlural, event: 'base', show: summarize }, access, filterOf(query)));
+      return Promise.resolve(
+        ports.streams.open({ feed, resource: basePlural, event: 'base', show: (policy) => summarize(policy) }, access, filterOf(query)),
+      );
     },
   });
 

@@ -3,9 +3,10 @@ import type { z } from 'zod';
 import { isUsableBase, type BaseImagePolicy } from '../../core/model/base-policy.ts';
 import { decisiveCondition } from '../../core/model/decisive-condition.ts';
 import { defined } from '../../core/model/defined.ts';
+import type { Origins } from '../../core/model/image-origin.ts';
 import { formatRepository } from '../../core/model/image-reference.ts';
 import type { baseDetail, BaseSummary } from '../../service/api/base-view.ts';
-import { toApprovals } from '../../service/api/policy-view.ts';
+import { changesView, toApprovals } from '../../service/api/policy-view.ts';
 import { type PolicyState, stateFrom } from '../../core/model/policy-state.ts';
 
 /** The state of a policy in one word. */
@@ -14,8 +15,8 @@ export function stateOf({ spec, status }: BaseImagePolicy): PolicyState {
   return stateFrom(isSuspended === true, status.conditions ?? []);
 }
 
-/** The view of a policy in a list. */
-export function summarize(policy: BaseImagePolicy): BaseSummary {
+/** The view of a policy in a list. `origins`: where the base that waits and the one before were built from. */
+export function summarize(policy: BaseImagePolicy, origins: Origins = {}): BaseSummary {
   const { namespace, name, uid, spec, status } = policy;
   const { latest, pendingApproval, approvals, images, waves, behindSince, conditions = [] } = status;
   const condition = decisiveCondition(conditions);
@@ -33,6 +34,7 @@ export function summarize(policy: BaseImagePolicy): BaseSummary {
     ...(latest && { latest: { ...latest } }),
     ...(pendingApproval && { pendingApproval: { ...pendingApproval } }),
     ...(pendingApproval && approvals && { approvals: toApprovals(approvals) }),
+    ...defined({ changes: changesView(origins) }),
     ...(images && { images: { ...images } }),
     ...(waves && { waves: { ...waves } }),
     ...defined({ behindSince }),
@@ -40,11 +42,11 @@ export function summarize(policy: BaseImagePolicy): BaseSummary {
 }
 
 /** The view of one policy. */
-export function detail(policy: BaseImagePolicy): z.input<typeof baseDetail> {
+export function detail(policy: BaseImagePolicy, origins?: Origins): z.input<typeof baseDetail> {
   const { generation, spec, status, actions = {}, requested } = policy;
   const { approve, reject, release, requestedAt } = actions;
   return {
-    ...summarize(policy),
+    ...summarize(policy, origins),
     generation,
     onNewBase: isUsableBase(spec) ? spec.onNewBase.map(({ kind }) => kind) : [],
     conditions: [...(status.conditions ?? [])],

@@ -1,6 +1,7 @@
 /** What the API shows of BaseImagePolicies, and who may see it. */
 import { inParallel } from '../../core/async/in-parallel.ts';
 import { type BaseImagePolicy, isUsableBase } from '../../core/model/base-policy.ts';
+import type { Origins } from '../../core/model/image-origin.ts';
 import { policyKey } from '../../core/model/image-policy.ts';
 import { type Access, AccessError, type Question } from '../../service/api/access.ts';
 import type { StreamFeed } from '../../service/api/stream.ts';
@@ -16,6 +17,8 @@ export interface BaseView {
   readonly areKnown: () => boolean;
   readonly all: () => Iterable<BaseImagePolicy>;
   readonly find: (namespace: string, name: string) => BaseImagePolicy | undefined;
+  /** Where the base that waits for approval and the one before were built from, as far as that is known without a request. */
+  readonly originsOf: (policy: BaseImagePolicy) => Origins;
   /** The changes of policies. */
   readonly feed: StreamFeed<BaseImagePolicy>;
   /** All dependents of a policy that the last reconcile has found. */

@@ -121,7 +121,8 @@ function showBases(bases: readonly BaseSummary[], isReadOnly: boolean, texts: Te
         [texts.base, texts.image, texts.since, texts.actions],
         bases.map((base) => [
           html`${baseLink(base)}<span class="repository">${base.image}</span>`,
-          html`${tagOf(base.pendingApproval)} <small class="digest">${base.pendingApproval?.digest}</small> ${approvalsOf(base, texts)}`,
+          html`${tagOf(base.pendingApproval)} <small class="digest">${base.pendingApproval?.digest}</small> ${approvalsOf(base, texts)}
+            ${changesOf(base.changes, texts)}`,
           time(base.since),
           !isReadOnly &&
             html`<a class="button" href=${baseActionPath(base, 'approve')}>${texts.approve}</a>${' '}<a

@@ -4,6 +4,7 @@ import { baseActionPath, baseActionsFor } from '../base-action-list.ts';
 import { html, type Html } from '../html.ts';
 import type { Caller, Page, Query } from '../page.ts';
 import { approvalsOf } from '../parts/approvals-of.ts';
+import { changesOf } from '../parts/changes-of.ts';
 import { dependentTable } from '../parts/dependents.ts';
 import { basePath, dependentBadge, option, stateBadge, tagOf, time } from '../parts/inline.ts';
 import { partOf } from '../parts/problem.ts';
@@ -102,6 +103,7 @@ function showNow(found: BaseDetail, texts: Texts): Html {
     [texts.mode, found.mode],
     [texts.onNewBase, found.onNewBase.length > 0 && found.onNewBase.join(', ')],
     [texts.waitsForApproval, pendingApproval && html`${tagOf(pendingApproval)}${' '}${approvalsOf(found, texts)}`],
+    [texts.commits, changesOf(found.changes, texts)],
     [texts.Waiting, waiting && html`${tagOf(waiting)} ${waiting.reason} ${time(waiting.until)}`],
     [texts.images, images && texts.imagesOf(images.current, images.behind, images.unknown)],
     [texts.behindSince, found.behindSince && time(found.behindSince)],

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { baseSteps, imageUses, type BaseStep } from '../../core/model/base-next-step.ts';
 import { baseStatusSchema, dependentSchema } from '../../core/model/base-status.ts';
-import { approvalsView, condition, policyState } from './policy-view.ts';
+import { approvalsView, changes, condition, policyState } from './policy-view.ts';
 import { namespaceName, objectName } from './route.ts';
 
 const image = z.object({ tag: z.string(), digest: z.string() }).meta({ id: 'BaseVersionName', description: 'A version of a base.' });
@@ -33,6 +33,9 @@ export const baseSummary = z
     latest: selected.exactOptional(),
     pendingApproval: image.exactOptional(),
     approvals: approvalsView.exactOptional(),
+    changes: changes
+      .exactOptional()
+      .describe('As for ImagePolicies: the commits between the base that was selected before and `pendingApproval`.'),
     images: baseStatusSchema.shape.images,
     waves: baseStatusSchema.shape.waves,
     behindSince: z.string().exactOptional().describe('The earliest time since which an image is behind.'),

@@ -37,8 +37,8 @@ export const approvalsView = z
   .describe('The approvals of `pendingApproval`; only if the policy asks for several people.');
 export type ApprovalsView = z.output<typeof approvalsView>;
 
-/** What changed between what runs and what waits. */
-const changes = z
+/** What changed between what runs and what waits, or between two bases. */
+export const changes = z
   .object({
     repository: z.string().describe('The web address of the source repository.'),
     from: z.string().exactOptional().describe('The commit that what runs was built from, if it is of the same repository.'),
@@ -159,7 +159,8 @@ function countedOf({ total, upToDate, problems }: TargetCounts): NonNullable<Pol
   return { total, upToDate, problems };
 }
 
-function changesView(origins: Origins): ChangesView | undefined {
+/** What changed, as the answers have it. */
+export function changesView(origins: Origins): ChangesView | undefined {
   const found = changesOf(origins);
   return found && { ...found, links: found.links.map((link) => ({ ...link })) };
 }

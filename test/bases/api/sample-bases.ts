@@ -154,12 +154,19 @@ const sampleVersions: Readonly<Record<string, readonly SeenVersion[]>> = {
 };
 
 /** What the API shows of them. */
+const repository = 'https://github.com/platform/framework';
+const frameworkOrigins = {
+  now: { repository, revision: '9e107d9'.padEnd(40, '0'), version: '3.2.0' },
+  before: { repository, revision: '5d41402'.padEnd(40, '0') },
+};
+
 export function sampleView(more: Partial<BaseView> = {}): BaseView {
   const keptOfJava: KeptDependents = { base: newJava.digest, dependents: javaDependents };
   return {
     areKnown: () => true,
     all: () => sampleBases,
     find: (namespace, name) => sampleBases.find((one) => one.namespace === namespace && one.name === name),
+    originsOf: ({ name }) => (name === 'framework' ? frameworkOrigins : {}),
     feed: { subscribe: () => () => undefined },
     readKept: ({ uid }) => Promise.resolve(uid === 'uid-java' ? keptOfJava : undefined),
     readVersions: ({ uid }) => Promise.resolve(sampleVersions[uid] ?? []),

@@ -18,11 +18,16 @@ export interface Dependent {
   readonly nextStep?: { readonly id: BaseStep; readonly text: string };
 }
 
+interface Changes {
+  readonly links: readonly { readonly kind: string; readonly host: string }[];
+}
+
 export interface Body {
   readonly bases: readonly {
     readonly name: string;
     readonly state: string;
     readonly layers?: number;
+    readonly changes?: Changes;
     readonly dependents?: readonly Dependent[];
   }[];
   readonly dependents: readonly Dependent[];
@@ -34,6 +39,7 @@ export interface Body {
   readonly detail?: string;
   readonly requested?: string;
   readonly approvals?: object;
+  readonly changes?: Changes;
   readonly withoutConsent?: { readonly total: number; readonly namespaces: readonly string[] };
 }
 
