@@ -100,6 +100,22 @@ describe('the dashboard in a browser', { skip: why ?? false }, () => {
         await context.close();
       });
 
+  for (const { most, ...viewport } of [
+    { width: 390, height: 844, most: 2 },
+    { width: 1_280, height: 800, most: 1 },
+    { width: 1_920, height: 1_080, most: 1 },
+  ])
+    for (const locale of ['en', 'zh-CN'])
+      it(`shows all of the first page on ${most === 1 ? 'one screen' : `${most} screens`} of ${viewport.width} px in ${locale}`, async () => {
+        const context = await browser.open({ viewport, locale });
+        const page = await context.newPage();
+        await page.goto(url);
+        await page.locator('#live.on').waitFor();
+        const height = (await page.evaluate('document.documentElement.scrollHeight')) as number;
+        assert.ok(height <= viewport.height * most, `${height} px`);
+        await context.close();
+      });
+
   it('shows times in the zone of the reader, with UTC as the tooltip', async () => {
     const context = await browser.open({ timezoneId: 'Asia/Tokyo', locale: 'en-GB' });
     const page = await context.newPage();

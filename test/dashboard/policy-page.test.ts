@@ -41,6 +41,13 @@ test('a policy that waits for approval says so in between, and where the push wa
   assert.match(chinese, /在此等待/);
 });
 
+test('what stands side by side does not touch: a check and its text, a tag and its result', async (t) => {
+  const { get } = openDashboard(t, exampleOptions());
+  const { text } = await get('/policies/shop/payments');
+  assert.match(text, /<code>namespace<\/code> the namespace shop is selected/);
+  assert.match(text, /<code>5\.1\.0<\/code><\/b> <span class="badge wait">Rolled back/);
+});
+
 test('checks that passed are folded, with their names', async (t) => {
   const { get } = openDashboard(t, exampleOptions());
   const { text } = await get('/policies/shop/cart');

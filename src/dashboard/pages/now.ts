@@ -89,7 +89,12 @@ function list(causes: Causes['causes'], caller: Caller, texts: Texts): Html {
 
 type List = z.output<typeof getPolicies.answer>;
 
-function shortList(title: string, policies: readonly PolicySummary[], row: (policy: PolicySummary) => Html, rest: Html | false): Html {
+function shortList(
+  title: Html | string,
+  policies: readonly PolicySummary[],
+  row: (policy: PolicySummary) => Html,
+  rest: Html | false,
+): Html {
   if (policies.length === 0) return html``;
   return html`
     <section>
@@ -139,9 +144,9 @@ async function readChanged(api: Api): Promise<readonly PolicySummary[]> {
 
 function showChanged(policies: readonly PolicySummary[], texts: Texts): Html {
   return shortList(
-    texts.causes.changedLately,
+    html`${texts.causes.changedLately}${' '}<a href="/policies?sort=changed">${texts.policies}</a>`,
     policies,
     (policy) => html`${policyLink(policy)} <code>${policy.running ?? '–'}</code> <small>${ago(policy.lastChangeAt)}</small>`,
-    html`<p><a href="/policies?sort=changed">${texts.policies}</a></p>`,
+    false,
   );
 }

@@ -59,8 +59,8 @@ function showStep({ id, result, text, origin, until, page, reason }: Step, texts
     <li class=${result}>
       <span class="mark" role="img" aria-label=${texts[result]}>${stepMarks[result]}</span>
       <span>
-        <code>${id}</code>
-        ${text === 'pass' ? texts.pass : messageTo(reason, text, texts)}${origin !== undefined && html` <small>${origin}</small>`}
+        <code>${id}</code
+        >${' '}${text === 'pass' ? texts.pass : messageTo(reason, text, texts)}${origin !== undefined && html` <small>${origin}</small>`}
         ${until !== undefined && html` ${time(until)}`}
         ${page !== undefined && html` <a href=${page} rel="noreferrer">${reason ?? texts.whyLink}</a>`}
       </span>

@@ -56,8 +56,8 @@ function showEpisode({ changes, push, endedAt, verifiedMs }: Episode, texts: Tex
   return html`
     <li class=${first.result}>
       <p>
-        <b>${tagOf(first)}</b>
-        <span class=${`badge ${toneOf[first.result]}`}>${result}</span>${' '}<small>${texts.triggers[first.trigger]}</small>${' '}
+        <b>${tagOf(first)}</b>${' '}<span class=${`badge ${toneOf[first.result]}`}>${result}</span
+        >${' '}<small>${texts.triggers[first.trigger]}</small>${' '}
         <span class="note">${ago(oldest.at)}</span>
       </p>
       <ol class="points">
