@@ -1,6 +1,7 @@
 /** The pages that ask to confirm an action, and the forms that execute it. */
 import type { FastifyInstance } from 'fastify';
 import { readApproval } from '../core/model/approval-link.ts';
+import { getPermitted } from '../service/api/routes/permitted.ts';
 import { getPolicy } from '../service/api/routes/policies.ts';
 import { actionNames, actionPath, actionsFor, bodyOf, previousTags, type ActionName, type PolicyDetail } from './action-list.ts';
 import { type Api, ApiFailure } from './api-client.ts';
@@ -22,12 +23,19 @@ export function addActionRoutes(app: FastifyInstance, means: DashboardMeans): vo
   for (const action of actionNames) {
     const path = `/policies/:namespace/:name/${action}`;
     app.get<{ Params: Params }>(path, async (request, reply) => {
-      const { api, texts, viewer } = await startVisit(request, means);
-      const found = await api.read(getPolicy, request.params);
+      const { api, caller, texts, viewer } = await startVisit(request, means);
+      const [found, permitted] = await Promise.all([
+        api.read(getPolicy, request.params),
+        ifPermitted(api.read(getPermitted, request.params)),
+      ]);
+      const link = queryOf(request.query).one('link');
       return sendPage(request, reply, viewer, {
         section: 'policies',
         title: titleOf(action, found, texts),
-        body: whyNotLinked(found, queryOf(request.query).one('link'), means, texts) ?? confirm(found, action, texts),
+        body:
+          whyNotLinked(found, link, means, texts) ??
+          whyNotPermitted(found, action, { ...caller, ...permitted }, texts) ??
+          confirm(found, action, texts),
       });
     });
     app.post<{ Params: Params }>(path, async (request, reply) => {
@@ -152,6 +160,17 @@ function whyNotLinked(found: PolicyDetail, link: string | undefined, { linkSecre
   const { pendingApproval } = found;
   const waits = pendingApproval?.digest === approval.digest && pendingApproval.tag === approval.tag;
   return waits ? undefined : linkNote(found, texts.linkUsed(approval.tag), texts);
+}
+
+/** Why this user cannot request the action; undefined where nothing is known against it. */
+function whyNotPermitted(
+  found: PolicyDetail,
+  action: ActionName,
+  { noActions, actions = actionNames }: { readonly noActions?: string | undefined; readonly actions?: readonly ActionName[] },
+  texts: Texts,
+): Html | undefined {
+  const why = noActions ?? (actions.includes(action) ? undefined : texts.notPermitted);
+  return why === undefined ? undefined : linkNote(found, `${texts.readOnly} ${why}`, texts);
 }
 
 function linkNote(found: PolicyDetail, note: string, texts: Texts): Html {

@@ -162,7 +162,7 @@ test('a session that was changed, is too old or is of another process means noth
 });
 
 const act = async (t: Parameters<typeof openDashboard>[0], policies = {}) => {
-  const opened = openDashboard(t, { auth: ann('list *', 'get *'), identification: sessions, policies });
+  const opened = openDashboard(t, { auth: ann('list *', 'get *', 'patch *'), identification: sessions, policies });
   await opened.submit('/sign-in', { token: 'anns-token' });
   return opened;
 };

@@ -2,13 +2,14 @@ import { stringify } from 'yaml';
 import { getCauses, type ShownCause } from '../../service/api/routes/causes.ts';
 import { getEvents } from '../../service/api/routes/events.ts';
 import { type BaseLink, baseReads } from '../../service/api/base-view.ts';
+import { getPermitted } from '../../service/api/routes/permitted.ts';
 import { getPods } from '../../service/api/routes/pods.ts';
 import { explainPolicy, getPolicy, getResource } from '../../service/api/routes/policies.ts';
-import { actionNames, actionPath, actionsFor, type PolicyDetail } from '../action-list.ts';
+import { type ActionName, actionNames, actionPath, actionsFor, type PolicyDetail } from '../action-list.ts';
 import { html, type Html } from '../html.ts';
 import { type Caller, hasActivity, hasSection, type Page, type Query } from '../page.ts';
 import { actionResult } from '../parts/action-result.ts';
-import { causePath, causeSentence, showStep } from '../parts/causes.ts';
+import { actionFor, causePath, causeSentence, showStep } from '../parts/causes.ts';
 import { baseChain } from '../parts/dependents.ts';
 import { explanation } from '../parts/explanation.ts';
 import { changesOf } from '../parts/changes-of.ts';
@@ -43,8 +44,9 @@ export const policy: Page = {
     const hasBases = hasSection(caller, 'bases');
     const planned = api.read(explainPolicy, { ...params });
     const asked = push === undefined ? planned : api.read(explainPolicy, { ...params, push });
-    const [found, now, explained, pushes, { causes }, resource, chain] = await Promise.all([
+    const [found, permitted, now, explained, pushes, { causes }, resource, chain] = await Promise.all([
       api.read(getPolicy, params),
+      caller.noActions === undefined ? ifPermitted(api.read(getPermitted, params)) : undefined,
       ifPermitted(planned),
       partOf(asked, (steps) => explanation(steps, texts)),
       ifPermitted(api.read(getEvents, { policy: key, limit: 50 })),
@@ -53,8 +55,9 @@ export const policy: Page = {
       hasBases ? partOf(api.read(baseReads.chain, params), ({ bases }) => showChain(bases, texts)) : undefined,
     ]);
     const pods = isUnfinished(found) ? await partOf(api.read(getPods, params), ({ workloads }) => showPods(workloads, texts)) : undefined;
+    const offered = { ...caller, actions: permitted?.actions ?? actionNames };
     const body = html`
-      ${showResult(query, found, texts)} ${showVerdict(found, causes, caller, texts)} ${showActions(found, caller, texts)}
+      ${showResult(query, found, texts)} ${showVerdict(found, causes, offered, texts)} ${showActions(found, causes, offered, texts)}
       <section>
         <h2>${texts.now}</h2>
         ${runAndWant(found, now, texts)} ${showNow(found, texts)}
@@ -93,8 +96,11 @@ export const policy: Page = {
   },
 };
 
+/** The user, and the actions that the user may request of the policy. */
+type Offered = Caller & { readonly actions: readonly ActionName[] };
+
 /** The state, and the one thing to do where there is something. */
-function showVerdict(found: PolicyDetail, causes: readonly ShownCause[], caller: Caller, texts: Texts): Html {
+function showVerdict(found: PolicyDetail, causes: readonly ShownCause[], caller: Offered, texts: Texts): Html {
   const [cause] = causes;
   if (cause === undefined) return html`<p>${stateBadge(found.state, texts)} ${messageTo(found.reason, found.message, texts)}</p>`;
   const { rollouts, message, reason, since } = cause;
@@ -103,9 +109,17 @@ function showVerdict(found: PolicyDetail, causes: readonly ShownCause[], caller:
       <p>${stateBadge(found.state, texts)} <b>${causeSentence(cause, texts)}</b>${' '}<span class="note">${ago(since)}</span></p>
       ${rollouts !== undefined && html`<p class="rollouts">${texts.causes.rollouts(rollouts.rolledBack, rollouts.running)}</p>`}
       <p class="why">${messageTo(reason, message, texts)}</p>
-      <p class="step">${showStep(cause, caller, texts)}${' · '}<a href=${causePath(cause)}>${texts.sameCause}</a></p>
+      <p class="step">
+        ${showStep(cause, { noActions: whyNotStep(cause, caller, texts) }, texts)}${' · '}<a href=${causePath(cause)}>${texts.sameCause}</a>
+      </p>
     </div>
   `;
+}
+
+/** Why the step of a cause is no button for this user. */
+function whyNotStep(cause: ShownCause, { noActions, actions }: Offered, texts: Texts): string | undefined {
+  const action = actionFor(cause);
+  return noActions ?? (action === undefined || actions.includes(action) ? undefined : texts.notPermitted);
 }
 
 /** Whether a rollout has not come to its end, so that its pods say why. */
@@ -147,12 +161,19 @@ function showResult(query: Query, found: PolicyDetail, texts: Texts): Html | und
   return action && actionResult(action, found, texts);
 }
 
-function showActions(found: PolicyDetail, { noActions }: Caller, texts: Texts): Html {
+/** A button for each action that would have an effect and that the user may request, except the one that the verdict has. */
+function showActions(found: PolicyDetail, [cause]: readonly ShownCause[], { noActions, actions }: Offered, texts: Texts): Html {
   if (noActions !== undefined) return html`<p class="note">${texts.readOnly} ${noActions}</p>`;
+  const step = cause && actionFor(cause);
+  const shown = actionsFor(found, texts).filter(({ name, isPossible }) => isPossible && actions.includes(name) && name !== step);
   return html`
-    <p class="actions" role="group" aria-label=${texts.actions}>
-      ${actionsFor(found, texts).map(({ name, label, isPossible }) => isPossible && html`<a class="button" href=${actionPath(found, name)}>${label}</a>`)}
-    </p>
+    ${
+      actions.length === 0
+        ? html`<p class="note">${texts.readOnly} ${texts.notPermitted}</p>`
+        : html`<p class="actions" role="group" aria-label=${texts.actions}>
+            ${shown.map(({ name, label }) => html`<a class="button" href=${actionPath(found, name)}>${label}</a>`)}
+          </p>`
+    }
     ${found.requested !== undefined && html`<p class="note">${texts.requestedBy(texts[found.requested.action], found.requested.user, found.requested.reason)}</p>`}
   `;
 }

@@ -68,7 +68,7 @@ function reachOf(cause: ShownCause, texts: Texts): Html | string {
 }
 
 /** The one thing to do: a button where this user may press one, otherwise the command. */
-export function showStep(cause: ShownCause, { noActions }: Caller, texts: Texts): Html {
+export function showStep(cause: ShownCause, { noActions }: { readonly noActions?: string | undefined }, texts: Texts): Html {
   const { step, kind, policies, named, command, reason } = cause;
   const text = texts.causes.steps[step];
   const action = actionOf[step];

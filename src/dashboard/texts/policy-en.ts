@@ -94,6 +94,7 @@ export const policyEn = {
   yaml: 'YAML',
   actions: 'Actions',
   readOnly: 'Read-only:',
+  notPermitted: 'you have no permission for this in the namespace.',
   requestedBy: (action: string, user: string, reason?: string) =>
     `Last requested: ${action}, by ${user}${reason === undefined ? '' : `: “${reason}”`}`,
   whyActs: 'Reason',

@@ -87,6 +87,7 @@ export const policyZh: Translated<typeof policyEn> = {
   yaml: 'YAML',
   actions: '操作',
   readOnly: '只读：',
+  notPermitted: '您在该命名空间中没有此操作的权限。',
   requestedBy: (action, user, reason) => `最近请求：${action}，由 ${user} 发起${reason === undefined ? '' : `：“${reason}”`}`,
   whyActs: '原因',
   whyActsHint: '为什么？（可选）',

@@ -10,7 +10,7 @@ export interface Caller {
 
 /** A verb on ImagePolicies, on another resource of the API group, or on Namespaces. Without a namespace, it applies to all namespaces. */
 export interface Question {
-  readonly verb: 'get' | 'list' | 'update';
+  readonly verb: 'get' | 'list' | 'update' | 'patch' | 'approve' | 'rollback' | 'release';
   /** The plural name of the resource: one of the API group, or `namespaces`; ImagePolicies unless given. */
   readonly resource?: string;
   readonly namespace?: string;

@@ -79,6 +79,8 @@ export interface PolicyPorts {
   readonly feed: PolicyFeed;
   /** Why actions are not offered; undefined if they are. */
   readonly noActions: string | undefined;
+  /** Whether actions need verbs of their own: the admission policy of the chart is installed. */
+  readonly hasAdmissionPolicy: boolean;
   /** Reads the pods of the newest revision of a workload, with the caller's own rights. Throws AccessError. */
   readonly readPods: (caller: Credentials, workload: WorkloadRef) => Promise<readonly PodReport[]>;
   /** Changes the object with the caller's own rights; throws ActionRefused with the API server's answer. */

@@ -34,7 +34,7 @@ interface ApiMeans {
   readonly added: AddedRoutes;
   readonly access: KubeAccessSource | undefined;
   readonly policies:
-    | (Omit<PolicyPorts, 'noActions' | 'patch' | 'read' | 'readPods'> & { readonly staleSince: () => number | undefined })
+    | (Omit<PolicyPorts, 'noActions' | 'hasAdmissionPolicy' | 'patch' | 'read' | 'readPods'> & { readonly staleSince: () => number | undefined })
     | undefined;
   readonly doctor: Doctor | undefined;
   readonly namespaces: SelectedNamespaces | undefined;
@@ -79,6 +79,7 @@ export function composeApi(
         users && {
           ...policies,
           noActions,
+          hasAdmissionPolicy: config.admissionPolicy,
           patch,
           read: readWith(reviews),
           readPods: createReadPods({ users, own: reviews }, () => performance.now()),

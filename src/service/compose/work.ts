@@ -45,7 +45,7 @@ export type WorkPart = Part & {
   readonly sight: readonly Question[];
   /** Notes what people asked for. */
   readonly noteActivity: NoteActivity;
-  readonly policies: Omit<PolicyPorts, 'noActions' | 'patch' | 'read' | 'readPods'> & {
+  readonly policies: Omit<PolicyPorts, 'noActions' | 'hasAdmissionPolicy' | 'patch' | 'read' | 'readPods'> & {
     /** The time of which the policies are, in ms since 1970; undefined while their watches are connected. */
     readonly staleSince: () => number | undefined;
   };

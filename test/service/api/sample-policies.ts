@@ -65,6 +65,7 @@ export function samplePorts(patched: Patched[], more: Partial<PolicyPorts> = {})
     feed: createPolicyFeed(),
     read: ({ namespace, name }) => Promise.resolve({ metadata: { namespace, name }, spec: {} }),
     noActions: undefined,
+    hasAdmissionPolicy: false,
     readPods: () => Promise.resolve([]),
     patch: (caller, { namespace, name, of }, body) => {
       patched.push({ policy: `${namespace}/${name}`, caller: caller.kind, body, ...(of && { of: of.plural }) });

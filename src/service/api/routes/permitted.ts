@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { inParallel } from '../../../core/async/in-parallel.ts';
+import { type Access, AccessError, type Question } from '../access.ts';
+import type { ApiPorts } from '../ports.ts';
+import type { AnyAction } from '../request-action.ts';
+import { defineRoute, policyParams } from '../route.ts';
+import { policiesOf, seePolicy, whyNoActions } from '../see-policies.ts';
+
+/** The verb that each action needs beside `patch` where the admission policy of the chart is installed. */
+const ownVerbs: Readonly<Record<AnyAction, Question['verb'] | undefined>> = {
+  approve: 'approve',
+  reject: 'approve',
+  rollback: 'rollback',
+  release: 'release',
+  check: undefined,
+  suspend: 'update',
+  resume: 'update',
+};
+const names = Object.keys(ownVerbs) as AnyAction[];
+
+export const getPermitted = defineRoute({
+  method: 'GET',
+  path: '/policies/{namespace}/{name}/permitted',
+  id: 'listPermittedActions',
+  group: 'Policies',
+  summary: 'Show which actions the caller may request of a policy',
+  about:
+    'For pages that offer only what the caller may do; it says nothing about whether an action has an effect now. Needs permission to get imagepolicies in the namespace.',
+  params: policyParams,
+  answer: z.object({ actions: z.array(z.enum(names as [AnyAction, ...AnyAction[]])) }).meta({ id: 'PermittedActions' }),
+  errors: [404],
+  async handle({ params, access, ports }) {
+    const { namespace } = await seePolicy(ports, access, params);
+    if (whyNoActions(ports, access) !== undefined || !(await mayAsFarAsKnown(access, { verb: 'patch', namespace }))) return { actions: [] };
+    return { actions: await permittedTo(access, namespace, ports) };
+  },
+});
+
+/** What a caller may request who may patch the policies of the namespace. */
+async function permittedTo(access: Access, namespace: string, ports: ApiPorts): Promise<AnyAction[]> {
+  if (!policiesOf(ports).hasAdmissionPolicy) return names;
+  const verbs = [...new Set(names.flatMap((name) => ownVerbs[name] ?? []))];
+  const answers = await inParallel(verbs, verbs.length, (verb) => mayAsFarAsKnown(access, { verb, namespace }));
+  const refused = new Set(verbs.filter((_, index) => answers[index]?.status !== 'fulfilled' || !answers[index].value));
+  return names.filter((name) => ownVerbs[name] === undefined || !refused.has(ownVerbs[name]));
+}
+
+/** A permission that cannot be asked for now is assumed: the API server decides when the action is requested. */
+async function mayAsFarAsKnown(access: Access, question: Question): Promise<boolean> {
+  try {
+    return await access.may(question);
+  } catch (error) {
+    if (error instanceof AccessError) return true;
+    throw error;
+  }
+}

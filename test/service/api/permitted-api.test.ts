@@ -1,0 +1,45 @@
+/** The route that says which actions a caller may request. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AccessError } from '../../../src/service/api/access.ts';
+import type { OperationsAuth } from '../../../src/service/api/authenticate.ts';
+import { startApi } from './fake-events.ts';
+import { ann, samplePorts } from './sample-policies.ts';
+
+const all = ['approve', 'reject', 'rollback', 'release', 'check', 'suspend', 'resume'];
+const headers = { host: 'localhost', authorization: 'Bearer anns-token' };
+
+for (const [name, rights, more, expected] of [
+  ['patch nothing', ['get shop'], {}, []],
+  ['patch policies', ['get shop', 'patch shop'], {}, all],
+  ['patch policies of all namespaces', ['get shop', 'patch *'], {}, all],
+  ['patch policies, with the admission policy', ['get shop', 'patch shop'], { hasAdmissionPolicy: true }, ['check']],
+  [
+    'approve, with the admission policy',
+    ['get shop', 'patch shop', 'approve shop'],
+    { hasAdmissionPolicy: true },
+    ['approve', 'reject', 'check'],
+  ],
+  [
+    'roll back and edit, with the admission policy',
+    ['get shop', 'patch shop', 'rollback shop', 'update shop'],
+    { hasAdmissionPolicy: true },
+    ['rollback', 'check', 'suspend', 'resume'],
+  ],
+  ['patch policies, while no actions are offered', ['get shop', 'patch shop'], { noActions: 'actions are off' }, []],
+] as const)
+  test(`a caller who may ${name}`, async (t) => {
+    const { app } = startApi(t, ann(...rights), [], { policies: samplePorts([], more) });
+    const answer = await app.inject({ url: '/api/v1/policies/shop/ready/permitted', headers });
+    assert.deepEqual([answer.statusCode, answer.json()], [200, { actions: expected }]);
+  });
+
+test('whoever may not get the policy learns nothing, and what cannot be asked for now is assumed', async (t) => {
+  const { app } = startApi(t, ann('get ops', 'patch ops'), [], { policies: samplePorts([]) });
+  assert.equal((await app.inject({ url: '/api/v1/policies/shop/ready/permitted', headers })).statusCode, 403);
+  const auth = ann('get shop') as Extract<OperationsAuth, { kind: 'kubernetes' }>;
+  const reviewAccess: typeof auth.reviewAccess = (caller, question) =>
+    question.verb === 'patch' ? Promise.reject(new AccessError(503, 'no answer')) : auth.reviewAccess(caller, question);
+  const away = startApi(t, { ...auth, reviewAccess }, [], { policies: samplePorts([]) });
+  assert.deepEqual((await away.app.inject({ url: '/api/v1/policies/shop/ready/permitted', headers })).json(), { actions: all });
+});
