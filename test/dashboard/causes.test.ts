@@ -1,6 +1,10 @@
 /** The first page and the page of a cause: what is wrong, and what can be done about it. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { causeSentence } from '../../src/dashboard/parts/causes.ts';
+import { en } from '../../src/dashboard/texts/en.ts';
+import { zh } from '../../src/dashboard/texts/zh.ts';
 import { policyOf } from '../core/model/samples.ts';
 import { eventTime } from '../service/api/fake-events.ts';
 import { exampleOptions } from './example.ts';
@@ -88,4 +92,27 @@ test('the page of a cause does its step for the chosen policies, and rolls back 
     ['shop-eu/payments', false],
     ['shop/payments', true],
   ]);
+});
+
+/** The lines of the doctor that are no cause of the installation: the command's own, those that say what was not asked, and those whose subjects say it themselves. */
+const others = /^(?:service|policies|notifications)\/|not-asked$/;
+
+test('every line of the doctor that can be a cause has a sentence in each language', () => {
+  const page = readFileSync(new URL('../../docs/doctor.md', import.meta.url), 'utf8');
+  const lines = [...page.matchAll(/^### `([^`]+)`$/gm)].map(([, line = '']) => line).filter((line) => !others.test(line));
+  assert.ok(lines.length > 25, String(lines.length));
+  for (const reason of lines)
+    for (const texts of [en, zh]) {
+      const cause = {
+        id: reason,
+        kind: 'installation',
+        urgency: 'Warning',
+        subject: 'x',
+        reason,
+        message: '',
+        step: 'followDoctor',
+      } as const;
+      const sentence = causeSentence({ ...cause, policies: 0, namespaces: 0, named: [] }, texts);
+      assert.notEqual(sentence, texts.causes.finding(reason));
+    }
 });

@@ -279,11 +279,11 @@ describe('the first page in an incident', { skip: why ?? false }, () => {
     assert.equal(refused.status, 503);
     await shows('redis-full', {
       urgency: 'Blocked',
-      sentence: /Redis: memory.*receivers refuse pushes/s,
+      sentence: /Redis has too little memory.*receivers refuse pushes/s,
       reach: '',
       step: 'Do what the message says',
     });
     await askRedis(world.redis.port, 'CONFIG SET maxmemory 512mb');
-    await waitFor('the cause to be gone', async () => !(await page.locator('main').innerText()).includes('Redis: memory'));
+    await waitFor('the cause to be gone', async () => !(await page.locator('main').innerText()).includes('Redis has too little memory'));
   });
 });

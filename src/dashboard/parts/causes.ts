@@ -29,7 +29,11 @@ export function causeSentence({ kind, reason, subject }: ShownCause, { causes }:
     kind === 'notification' ? causes.notifications : { ...causes.sentences, ...causes.findings };
   const sentence = Object.hasOwn(table, reason) ? table[reason] : undefined;
   if (sentence !== undefined) return sentence(subject);
-  return reason.includes('/') ? causes.finding(reason) : causes.other(subject);
+  if (!reason.includes('/')) return causes.other(subject);
+  const [group = ''] = reason.split('/');
+  return Object.hasOwn(causes.findingGroups, group)
+    ? causes.findingGroups[group as keyof typeof causes.findingGroups]
+    : causes.finding(reason);
 }
 
 /** The address of the page of a cause. */
@@ -39,7 +43,7 @@ export function causePath({ id }: Pick<ShownCause, 'id'>): string {
 
 /** One cause in a list. */
 export function showCause(cause: ShownCause, caller: Caller, texts: Texts): Html {
-  const { urgency, message, said, since, rollouts, policies } = cause;
+  const { urgency, message, said, since, step, rollouts, policies } = cause;
   const sentence = causeSentence(cause, texts);
   return html`
     <li class=${`cause ${toneOf[urgency]}`}>
@@ -48,7 +52,9 @@ export function showCause(cause: ShownCause, caller: Caller, texts: Texts): Html
           ${urgencyBadge(urgency, texts)}${' '}<b>${policies > 1 ? html`<a href=${causePath(cause)}>${sentence}</a>` : sentence}</b>
         </p>
         ${rollouts !== undefined && html`<p class="rollouts">${texts.causes.rollouts(rollouts.rolledBack, rollouts.running)}</p>`}
-        <p class="why">${said === undefined ? messageTo(cause.reason, message, texts) : sayTo(said, message, texts)}</p>
+        <p class=${step === 'followDoctor' ? 'why whole' : 'why'}>
+          ${said === undefined ? messageTo(cause.reason, message, texts) : sayTo(said, message, texts)}
+        </p>
       </div>
       <div>
         <p>${reachOf(cause, texts)}${' '}<span class="note">${ago(since)}</span></p>

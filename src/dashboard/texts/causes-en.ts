@@ -65,8 +65,26 @@ export const causesEn = {
     'webhooks/received': (receiver: string) => `The receiver ${receiver} gets no pushes that it accepts`,
     'webhooks/announced': (host: string) => `No webhook announces the pushes of ${host}`,
     'registries/reachable': (host: string) => `${host} cannot be read`,
+    'webhooks/receivers': () => 'No receiver is configured',
+    'redis/answers': () => 'Redis does not answer, or accepts no data',
+    'redis/appendonly': () => 'Redis may lose accepted pushes when it restarts',
+    'redis/appendfsync': () => 'Redis may lose the last accepted pushes when its machine fails',
+    'redis/maxmemory-policy': () => 'Redis may evict accepted pushes',
+    'redis/memory': () => 'Redis has too little memory',
+    'redis/persistence': () => 'Redis cannot write to its disk',
+    'redis/replicas': () => 'Redis has too few replicas, or they lag',
+    'record/written': () => 'The durable record cannot be written',
   },
-  finding: (line: string) => (line.startsWith('redis/') ? `Redis: ${line.slice('redis/'.length)}` : `The installation: ${line}`),
+  /** Lines without a sentence of their own, by their part before the slash. */
+  findingGroups: {
+    clock: 'Clocks differ',
+    permissions: 'The service lacks permissions',
+    definition: 'A CustomResourceDefinition is missing, too old or cannot be used',
+    certificates: 'A certificate has ended, ends soon or is not trusted',
+    proxies: 'A proxy is not set as it should be',
+    registries: 'Registries cannot be read',
+  },
+  finding: (line: string) => `The installation: ${line}`,
   other: (subject: string) => `${subject} does not go on`,
   rollouts: (rolledBack: number, running: number) =>
     [
