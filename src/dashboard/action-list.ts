@@ -1,5 +1,6 @@
 /** The actions that users can request of a policy, in the order of the buttons. Pure. */
 import type { z } from 'zod';
+import type { getPermitted } from '../service/api/routes/permitted.ts';
 import type { getPolicy } from '../service/api/routes/policies.ts';
 import { holdOf } from '../core/model/release-holds.ts';
 import { policyPath } from './parts/inline.ts';
@@ -20,14 +21,17 @@ export interface PolicyAction {
   readonly question: string;
 }
 
+/** What the API says about the actions of a user; undefined where it cannot be read. */
+export type Permitted = z.output<(typeof getPermitted)['answer']> | undefined;
+
 /** The actions for a policy; without one, all actions. */
-export function actionsFor(policy: PolicyDetail | undefined, texts: Texts): readonly PolicyAction[] {
+export function actionsFor(policy: PolicyDetail | undefined, texts: Texts, permitted?: Permitted): readonly PolicyAction[] {
   const isSuspended = policy?.state === 'Suspended';
   const pending = policy?.pendingApproval;
   const isPossible: Record<ActionName, boolean> = {
     approve: pending !== undefined,
     reject: pending !== undefined,
-    rollback: previousTags(policy).length > 0,
+    rollback: permitted === undefined ? previousTags(policy).length > 0 : permitted.previous !== undefined,
     release: policy !== undefined && (holdOf(policy.status) !== undefined || (policy.status.rejected?.length ?? 0) > 0),
     check: !isSuspended,
     suspend: !isSuspended,

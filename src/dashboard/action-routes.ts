@@ -2,8 +2,18 @@
 import type { FastifyInstance } from 'fastify';
 import { readApproval } from '../core/model/approval-link.ts';
 import { getPermitted } from '../service/api/routes/permitted.ts';
-import { getPolicy } from '../service/api/routes/policies.ts';
-import { actionNames, actionPath, actionsFor, bodyOf, previousTags, type ActionName, type PolicyDetail } from './action-list.ts';
+import { getPolicies, getPolicy } from '../service/api/routes/policies.ts';
+import type { PolicySummary } from '../service/api/policy-view.ts';
+import {
+  actionNames,
+  actionPath,
+  actionsFor,
+  bodyOf,
+  previousTags,
+  type ActionName,
+  type Permitted,
+  type PolicyDetail,
+} from './action-list.ts';
 import { type Api, ApiFailure } from './api-client.ts';
 import { parseChoice, type Choice } from './choices.ts';
 import { html, type Html } from './html.ts';
@@ -35,7 +45,7 @@ export function addActionRoutes(app: FastifyInstance, means: DashboardMeans): vo
         body:
           whyNotLinked(found, link, means, texts) ??
           whyNotPermitted(found, action, { ...caller, ...permitted }, texts) ??
-          confirm(found, action, texts),
+          confirm(found, action, permitted, texts),
       });
     });
     app.post<{ Params: Params }>(path, async (request, reply) => {
@@ -44,9 +54,13 @@ export function addActionRoutes(app: FastifyInstance, means: DashboardMeans): vo
         await api.post(action, request.params, bodyOf(action, queryOf(request.body)));
       } catch (error) {
         if (!(error instanceof ApiFailure) || error.status === 401) throw error;
-        const found = await ifPermitted(api.read(getPolicy, request.params));
+        const [found, permitted] = await Promise.all([
+          ifPermitted(api.read(getPolicy, request.params)),
+          ifPermitted(api.read(getPermitted, request.params)),
+        ]);
         // It says why where it was asked for, so that it can be tried again.
-        const body = html`${problem(error.message)} ${found === undefined ? linkTo(request.params) : confirm(found, action, texts)}`;
+        const body = html`${problem(error.message)}
+        ${found === undefined ? linkTo(request.params) : confirm(found, action, permitted, texts)}`;
         const title = titleOf(action, request.params, texts);
         return sendPage(request, reply.code(error.status), viewer, { section: 'policies', title, body });
       }
@@ -66,11 +80,12 @@ export function addActionRoutes(app: FastifyInstance, means: DashboardMeans): vo
     });
   // A POST is used, because 500 choices do not fit into an address.
   app.post('/approvals/confirm', async (request, reply) => {
-    const { texts, viewer } = await startVisit(request, means);
+    const { api, texts, viewer } = await startVisit(request, means);
     const form = queryOf(request.body);
     const choices = choicesIn(form.all('choice'));
     if (choices.length === 0) return reply.redirect('/approvals?none=1', 303);
-    const body = confirmAll(choices, decisionOf(form), texts);
+    const waiting = await ifPermitted(api.read(getPolicies, { state: 'ApprovalRequired', limit: maxChoices }));
+    const body = confirmAll(choices, waiting?.policies ?? [], decisionOf(form), texts);
     return sendPage(request, reply, viewer, { section: 'approvals', title: texts.approvals, body });
   });
   app.post('/approvals', async (request, reply) => {
@@ -180,8 +195,8 @@ function linkNote(found: PolicyDetail, note: string, texts: Texts): Html {
   `;
 }
 
-function confirm(found: PolicyDetail, action: ActionName, texts: Texts): Html {
-  const { question, label, isPossible } = actionsFor(found, texts).find(({ name }) => name === action) ?? {
+function confirm(found: PolicyDetail, action: ActionName, permitted: Permitted, texts: Texts): Html {
+  const { question, label, isPossible } = actionsFor(found, texts, permitted).find(({ name }) => name === action) ?? {
     question: '',
     label: action,
     isPossible: false,
@@ -194,7 +209,7 @@ function confirm(found: PolicyDetail, action: ActionName, texts: Texts): Html {
   return html`
     <form method="post" action=${actionPath(found, action)} class="confirm">
       <p>${question}</p>
-      ${showEffect(found, action, texts)}
+      ${showEffect(found, action, permitted, texts)}
       ${
         (action === 'approve' || action === 'reject') &&
         html`<input type="hidden" name="tag" value=${found.pendingApproval?.tag} /><input
@@ -208,7 +223,8 @@ function confirm(found: PolicyDetail, action: ActionName, texts: Texts): Html {
         html`<label>
           ${texts.rollbackTo}
           <select name="to">
-            ${option('previous', texts.previousImage, 'previous')} ${previousTags(found).map((tag) => option(tag, tag, 'previous'))}
+            ${option('previous', texts.previousImage(permitted?.previous?.tag), 'previous')}
+            ${previousTags(found).map((tag) => option(tag, tag, 'previous'))}
           </select>
         </label>`
       }
@@ -218,20 +234,22 @@ function confirm(found: PolicyDetail, action: ActionName, texts: Texts): Html {
   `;
 }
 
-/** What runs now, what will run, and on which workloads. */
-function showEffect(found: PolicyDetail, action: ActionName, texts: Texts): Html | undefined {
-  const changes: [string, unknown] = [texts.commits, changesOf(found.changes, texts)];
-  if (action === 'reject') return factList([[texts.runsNow, found.running && html`<code>${found.running}</code>`], changes]);
-  if (action !== 'approve' && action !== 'rollback') return undefined;
+/** What runs now, what will run or what is selected, and on which workloads. */
+function showEffect(found: PolicyDetail, action: ActionName, permitted: Permitted, texts: Texts): Html {
   const { targets = [], targetCounts } = found.status;
   const names = [...new Set(targets.map(({ kind, namespace, name }) => `${kind} ${namespace}/${name}`))];
   const total = Math.max(targetCounts?.total ?? 0, names.length);
   const shown = names.slice(0, maxNamed);
-  const will: Html | string = action === 'approve' ? tagOf(found.pendingApproval) : texts.beforeOf;
+  const next: Readonly<Partial<Record<ActionName, readonly [string, Html | string]>>> = {
+    approve: [texts.willRun, tagOf(found.pendingApproval)],
+    rollback: [texts.willRun, permitted?.previous === undefined ? texts.beforeOf : tagOf(permitted.previous)],
+    release: [texts.selected, tagOf(found.latest)],
+    resume: [texts.selected, tagOf(found.latest)],
+  };
   return factList([
     [texts.runsNow, found.running && html`<code>${found.running}</code>`],
-    [texts.willRun, will],
-    ...(action === 'approve' ? [changes] : []),
+    next[action] ?? ['', undefined],
+    action === 'approve' || action === 'reject' ? [texts.commits, changesOf(found.changes, texts)] : ['', undefined],
     [
       `${texts.workloads}: ${total}`,
       total > 0 &&
@@ -245,20 +263,27 @@ function showEffect(found: PolicyDetail, action: ActionName, texts: Texts): Html
 /** The most workloads that a question names. */
 const maxNamed = 10;
 
-function confirmAll(choices: readonly Choice[], decision: Decision, texts: Texts): Html {
+/** `waiting`: the policies with something to approve, as far as they can be read. */
+function confirmAll(choices: readonly Choice[], waiting: readonly PolicySummary[], decision: Decision, texts: Texts): Html {
+  const known = new Map(waiting.map((policy) => [`${policy.namespace}/${policy.name}`, policy]));
   return html`
     <form method="post" action="/approvals" class="confirm">
       <input type="hidden" name="decision" value=${decision} />
       <p>${decision === 'reject' ? texts.confirmRejections(choices.length) : texts.confirmApprovals(choices.length)}</p>
       <ul>
-        ${choices.map(
-          ({ tag, digest, ...policy }) => html`
+        ${choices.map(({ tag, digest, ...policy }) => {
+          const key = `${policy.namespace}/${policy.name}`;
+          const { running = '–', targets } = known.get(key) ?? {};
+          return html`
             <li>
-              ${policyLink(policy)} <code>${tag}</code> <small class="digest">${digest}</small>
-              <input type="hidden" name="choice" value=${`${policy.namespace}/${policy.name} ${tag} ${digest}`} />
+              ${policyLink(policy)}${' '}<code>${running}</code>${' → '}<code>${tag}</code>${' '}${targets !== undefined && html`<span class="note">${texts.workloads}: ${targets.total}</span>`}${' '}<small
+                class="digest"
+                >${digest}</small
+              >
+              <input type="hidden" name="choice" value=${`${key} ${tag} ${digest}`} />
             </li>
-          `,
-        )}
+          `;
+        })}
       </ul>
       ${reasonField(texts, decision === 'reject')}
       <p class="actions"><button class="primary">${texts[decision]}</button> <a class="button" href="/approvals">${texts.cancel}</a></p>

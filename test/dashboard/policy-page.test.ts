@@ -58,7 +58,7 @@ test('checks that passed are folded, with their names', async (t) => {
 test('the confirmation of a rollback and of an approval names what runs, what will run, and the workloads', async (t) => {
   const { get } = openDashboard(t, exampleOptions());
   const rollback = textOf((await get('/policies/shop/checkout/rollback')).text);
-  assert.match(rollback, /Runs now 2\.4\.0 Will run the image before, of each container Workloads: 1 Deployment shop\/checkout/);
+  assert.match(rollback, /Runs now 2\.4\.0 Will run 2\.3\.1 Workloads: 1 Deployment shop\/checkout.*the previous image: 2\.3\.1/);
   const approval = textOf((await get('/policies/shop/cart/approve')).text);
   assert.match(approval, /Runs now 1\.8\.2 Will run 1\.9\.0/);
 });

@@ -1,9 +1,12 @@
 import { getCauses } from '../../service/api/routes/causes.ts';
-import { ApiFailure } from '../api-client.ts';
+import { getPermitted } from '../../service/api/routes/permitted.ts';
+import { getPolicy } from '../../service/api/routes/policies.ts';
+import { type Api, ApiFailure } from '../api-client.ts';
 import { html, type Html } from '../html.ts';
 import type { Page } from '../page.ts';
 import { actionFor, causeSentence, showStep, urgencyBadge } from '../parts/causes.ts';
-import { ago, baseLink, policyLink } from '../parts/inline.ts';
+import { ago, baseLink, policyLink, tagOf } from '../parts/inline.ts';
+import { ifPermitted } from '../parts/problem.ts';
 import { sayTo } from '../parts/said.ts';
 import { reasonField } from '../parts/reason-field.ts';
 import type { Texts } from '../texts/en.ts';
@@ -13,6 +16,8 @@ import type { ShownCause } from '../../service/api/routes/causes.ts';
 export const cause: Page = {
   path: '/cause',
   section: 'now',
+  // It offers what the user may do.
+  isPersonal: true,
   async show({ api, query, caller, texts }) {
     const id = query.one('id');
     if (id === undefined) throw new ApiFailure(404, texts.noPage);
@@ -33,7 +38,7 @@ export const cause: Page = {
           <p>${showStep(found, caller, texts)}</p>`
       }
       ${found.named.length > 0 && html`<h2>${texts.causes.reached}: ${texts.causes.reach(found.policies, found.namespaces)}</h2>`}
-      ${isActing ? showChoices(found, texts) : showNames(found)}
+      ${isActing ? showChoices(found, await readEffects(found, api), texts) : showNames(found)}
     `;
     return { title: causeSentence(found, texts), body, isLive: true };
   },
@@ -45,18 +50,47 @@ function showNames({ kind, named }: ShownCause): Html {
   </ul>`;
 }
 
+/** What a policy runs, and what a rollback would bring back to it. */
+interface Effect {
+  readonly running?: string | undefined;
+  readonly previous?: { readonly tag: string; readonly digest?: string } | undefined;
+  readonly isPermitted: boolean;
+}
+
+/** The most policies of which the page says what a rollback changes. */
+const maxEffects = 20;
+
+/** Reads the effects of a rollback, by policy. Other actions change nothing by themselves. */
+async function readEffects(found: ShownCause, api: Api): Promise<ReadonlyMap<string, Effect>> {
+  const action = actionFor(found);
+  if (action !== 'rollback') return new Map();
+  const named = found.named.filter(({ runsFailed }) => runsFailed === true).slice(0, maxEffects);
+  const read = async ({ namespace, name }: { readonly namespace: string; readonly name: string }) => {
+    const [policy, permitted] = await Promise.all([
+      ifPermitted(api.read(getPolicy, { namespace, name })),
+      ifPermitted(api.read(getPermitted, { namespace, name })),
+    ]);
+    const { actions = [action], previous } = permitted ?? {};
+    return [`${namespace}/${name}`, { running: policy?.running, previous, isPermitted: actions.includes(action) }] as const;
+  };
+  return new Map(await Promise.all(named.map(read)));
+}
+
 /** The policies with boxes to choose: the action is done for each that is chosen. Only what still runs a failed image is rolled back. */
-function showChoices(found: ShownCause, texts: Texts): Html {
+function showChoices(found: ShownCause, effects: ReadonlyMap<string, Effect>, texts: Texts): Html {
   const action = actionFor(found) ?? 'check';
   return html`
     <form method="post" action=${`/policies/${action}`}>
       <ul class="plain rows">
         ${found.named.map(({ namespace, name, runsFailed }) => {
           const key = `${namespace}/${name}`;
-          const isOffered = action !== 'rollback' || runsFailed === true;
+          const effect = effects.get(key);
+          const isOffered = (action !== 'rollback' || runsFailed === true) && effect?.isPermitted !== false;
           return html`<li class="choice">
             <input type="checkbox" name="policy" value=${key} checked=${isOffered} disabled=${!isOffered} aria-label=${key} />
             ${policyLink({ namespace, name })}
+            ${effect !== undefined && html`<span><code>${effect.running ?? '–'}</code>${' → '}${tagOf(effect.previous)}</span>`}
+            ${effect?.isPermitted === false && html`<span class="note">${texts.notPermitted}</span>`}
           </li>`;
         })}
       </ul>

@@ -5,7 +5,7 @@ import { type BaseLink, baseReads } from '../../service/api/base-view.ts';
 import { getPermitted } from '../../service/api/routes/permitted.ts';
 import { getPods } from '../../service/api/routes/pods.ts';
 import { explainPolicy, getPolicy, getResource } from '../../service/api/routes/policies.ts';
-import { type ActionName, actionNames, actionPath, actionsFor, type PolicyDetail } from '../action-list.ts';
+import { type ActionName, actionNames, actionPath, actionsFor, type Permitted, type PolicyDetail } from '../action-list.ts';
 import { html, type Html } from '../html.ts';
 import { type Caller, hasActivity, hasSection, type Page, type Query } from '../page.ts';
 import { actionResult } from '../parts/action-result.ts';
@@ -55,7 +55,7 @@ export const policy: Page = {
       hasBases ? partOf(api.read(baseReads.chain, params), ({ bases }) => showChain(bases, texts)) : undefined,
     ]);
     const pods = isUnfinished(found) ? await partOf(api.read(getPods, params), ({ workloads }) => showPods(workloads, texts)) : undefined;
-    const offered = { ...caller, actions: permitted?.actions ?? actionNames };
+    const offered = { ...caller, permitted, actions: permitted?.actions ?? actionNames };
     const body = html`
       ${showResult(query, found, texts)} ${showVerdict(found, causes, offered, texts)} ${showActions(found, causes, offered, texts)}
       <section>
@@ -97,7 +97,7 @@ export const policy: Page = {
 };
 
 /** The user, and the actions that the user may request of the policy. */
-type Offered = Caller & { readonly actions: readonly ActionName[] };
+type Offered = Caller & { readonly permitted: Permitted; readonly actions: readonly ActionName[] };
 
 /** The state, and the one thing to do where there is something. */
 function showVerdict(found: PolicyDetail, causes: readonly ShownCause[], caller: Offered, texts: Texts): Html {
@@ -162,10 +162,10 @@ function showResult(query: Query, found: PolicyDetail, texts: Texts): Html | und
 }
 
 /** A button for each action that would have an effect and that the user may request, except the one that the verdict has. */
-function showActions(found: PolicyDetail, [cause]: readonly ShownCause[], { noActions, actions }: Offered, texts: Texts): Html {
+function showActions(found: PolicyDetail, [cause]: readonly ShownCause[], { noActions, permitted, actions }: Offered, texts: Texts): Html {
   if (noActions !== undefined) return html`<p class="note">${texts.readOnly} ${noActions}</p>`;
   const step = cause && actionFor(cause);
-  const shown = actionsFor(found, texts).filter(({ name, isPossible }) => isPossible && actions.includes(name) && name !== step);
+  const shown = actionsFor(found, texts, permitted).filter(({ name, isPossible }) => isPossible && actions.includes(name) && name !== step);
   return html`
     ${
       actions.length === 0

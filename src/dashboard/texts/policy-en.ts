@@ -77,7 +77,7 @@ export const policyEn = {
   sameCause: 'All that this reaches',
   willRun: 'Will run',
   runsNow: 'Runs now',
-  beforeOf: 'the image before, of each container',
+  beforeOf: 'the image that ran before',
   result: 'Result',
   cause: 'Cause',
   from: 'From',
@@ -108,6 +108,6 @@ export const policyEn = {
   rollback: 'Roll back',
   release: 'Release',
   check: 'Check now',
-  previousImage: 'the previous image',
+  previousImage: (tag: string | undefined) => (tag === undefined ? 'the previous image' : `the previous image: ${tag}`),
   rollbackTo: 'Roll back to',
 };

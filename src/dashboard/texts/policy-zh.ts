@@ -70,7 +70,7 @@ export const policyZh: Translated<typeof policyEn> = {
   sameCause: '受此影响的全部策略',
   willRun: '将运行',
   runsNow: '当前运行',
-  beforeOf: '每个容器的上一个镜像',
+  beforeOf: '之前运行的镜像',
   result: '结果',
   cause: '触发来源',
   from: '从',
@@ -100,6 +100,6 @@ export const policyZh: Translated<typeof policyEn> = {
   rollback: '回滚',
   release: '解除搁置',
   check: '立即检查',
-  previousImage: '上一个镜像',
+  previousImage: (tag) => (tag === undefined ? '上一个镜像' : `上一个镜像：${tag}`),
   rollbackTo: '回滚到',
 };

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AccessError } from '../../../src/service/api/access.ts';
 import type { OperationsAuth } from '../../../src/service/api/authenticate.ts';
+import { appliedOnce, policyOf } from '../../core/model/samples.ts';
 import { startApi } from './fake-events.ts';
 import { ann, samplePorts } from './sample-policies.ts';
 
@@ -42,4 +43,13 @@ test('whoever may not get the policy learns nothing, and what cannot be asked fo
     question.verb === 'patch' ? Promise.reject(new AccessError(503, 'no answer')) : auth.reviewAccess(caller, question);
   const away = startApi(t, { ...auth, reviewAccess }, [], { policies: samplePorts([]) });
   assert.deepEqual((await away.app.inject({ url: '/api/v1/policies/shop/ready/permitted', headers })).json(), { actions: all });
+});
+
+test('what a rollback would bring back is named', async (t) => {
+  const [change] = appliedOnce('1.2.3');
+  assert.ok(change);
+  const web = policyOf({ name: 'web', status: { history: [{ ...change, from: 'registry.example.com/shop/web:1.2.2' }] } });
+  const { app } = startApi(t, ann('get shop'), [], { policies: samplePorts([], { find: () => web }) });
+  const answer = await app.inject({ url: '/api/v1/policies/shop/web/permitted', headers });
+  assert.deepEqual(answer.json(), { actions: [], previous: { tag: '1.2.2' } });
 });

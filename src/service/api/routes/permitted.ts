@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { inParallel } from '../../../core/async/in-parallel.ts';
+import { defined } from '../../../core/model/defined.ts';
+import { previousImage } from '../../explain/previous-image.ts';
 import { type Access, AccessError, type Question } from '../access.ts';
+import { selectedImage } from '../policy-view.ts';
 import type { ApiPorts } from '../ports.ts';
 import type { AnyAction } from '../request-action.ts';
 import { defineRoute, policyParams } from '../route.ts';
@@ -23,21 +26,28 @@ export const getPermitted = defineRoute({
   path: '/policies/{namespace}/{name}/permitted',
   id: 'listPermittedActions',
   group: 'Policies',
-  summary: 'Show which actions the caller may request of a policy',
+  summary: 'Show which actions the caller may request of a policy, and what a rollback would bring back',
   about:
     'For pages that offer only what the caller may do; it says nothing about whether an action has an effect now. Needs permission to get imagepolicies in the namespace.',
   params: policyParams,
-  answer: z.object({ actions: z.array(z.enum(names as [AnyAction, ...AnyAction[]])) }).meta({ id: 'PermittedActions' }),
+  answer: z
+    .object({
+      actions: z.array(z.enum(names as [AnyAction, ...AnyAction[]])),
+      previous: selectedImage.exactOptional().describe('What a rollback to `previous` would bring back; absent if there is nothing.'),
+    })
+    .meta({ id: 'PermittedActions' }),
   errors: [404],
   async handle({ params, access, ports }) {
-    const { namespace } = await seePolicy(ports, access, params);
-    if (whyNoActions(ports, access) !== undefined || !(await mayAsFarAsKnown(access, { verb: 'patch', namespace }))) return { actions: [] };
-    return { actions: await permittedTo(access, namespace, ports) };
+    const policy = await seePolicy(ports, access, params);
+    const { consider, cluster } = policiesOf(ports);
+    const { tag, digest } = previousImage(consider(policy), cluster) ?? {};
+    const actions = await permittedTo(access, policy.namespace, ports);
+    return { actions, ...(tag !== undefined && { previous: { tag, ...defined({ digest }) } }) };
   },
 });
 
-/** What a caller may request who may patch the policies of the namespace. */
 async function permittedTo(access: Access, namespace: string, ports: ApiPorts): Promise<AnyAction[]> {
+  if (whyNoActions(ports, access) !== undefined || !(await mayAsFarAsKnown(access, { verb: 'patch', namespace }))) return [];
   if (!policiesOf(ports).hasAdmissionPolicy) return names;
   const verbs = [...new Set(names.flatMap((name) => ownVerbs[name] ?? []))];
   const answers = await inParallel(verbs, verbs.length, (verb) => mayAsFarAsKnown(access, { verb, namespace }));
