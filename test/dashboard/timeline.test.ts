@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { writeDocument } from '../../src/dashboard/html.ts';
 import { episodesOf, timeline } from '../../src/dashboard/parts/timeline.ts';
+import { type Action, requestsFor } from '../../src/dashboard/parts/requests-for.ts';
 import { en } from '../../src/dashboard/texts/en.ts';
 import { appliedOnce, digestOf } from '../core/model/samples.ts';
 
@@ -73,7 +74,53 @@ test('changes of one image are shown together, and those of another result apart
 test('a change is shown with the time at which its image was verified', () => {
   const policies = [{ ...web, outcome: 'updated', tag: '1.1.0', digest: digestOf('a'), verifiedMs: 300, afterMs: 9_000 }] as const;
   const policy = { namespace: 'shop', name: 'web' };
-  const shown = writeDocument(timeline([change], [push('one', early, { policies })], policy, en));
+  const shown = writeDocument(timeline([change], { pushes: [push('one', early, { policies })], actions: [] }, policy, en));
   assert.match(shown, /Verified at the registry<\/span> <time datetime="2026-03-01T12:00:05\.300Z"/);
   assert.match(shown, /datetime="2026-03-01T12:00:14\.000Z"/);
+});
+
+const action = (name: Action['action'], at: string, more: Partial<Action> = {}): Action => ({
+  id: 'one',
+  type: 'action',
+  at,
+  action: name,
+  subject: { kind: 'ImagePolicy', ...web },
+  user: 'ada',
+  ...more,
+});
+const wanted = `1.1.0@${digestOf('a')}`;
+for (const [name, trigger, actions, expected] of [
+  [
+    'every approval of its image',
+    'Approval',
+    [
+      action('approve', '2026-03-01T12:00:09Z', { user: 'eve', value: `${wanted} 2026-03-01T12:00:09Z` }),
+      action('approve', '2026-02-28T12:00:00Z', { value: wanted }),
+      action('approve', '2026-02-28T11:00:00Z', { user: 'bob', value: `1.0.0@${digestOf('b')}` }),
+    ],
+    ['eve', 'ada'],
+  ],
+  ['no approval after it', 'Approval', [action('approve', '2026-03-01T12:00:12Z', { value: wanted })], []],
+  [
+    'the rollback right before it',
+    'Rollback',
+    [action('rollback', '2026-03-01T12:00:08Z'), action('rollback', '2026-03-01T12:00:01Z', { user: 'eve' })],
+    ['ada'],
+  ],
+  ['no rollback of the day before', 'Rollback', [action('rollback', '2026-02-28T12:00:00Z')], []],
+  ['the check right before it', 'Request', [action('check', '2026-03-01T12:00:08Z')], ['ada']],
+  ['nobody, if it followed a push', 'Webhook', [action('check', '2026-03-01T12:00:08Z')], []],
+] as const)
+  test(`a change is shown with ${name}`, () => {
+    assert.deepEqual(
+      requestsFor({ ...change, trigger }, actions).map(({ user }) => user),
+      expected,
+    );
+  });
+
+test('who asked for a rollback and why is shown with it, as text', () => {
+  const at = '2026-03-01T12:00:10Z';
+  const actions = [action('rollback', '2026-03-01T12:00:08Z', { why: 'payments <b>fail</b>' })];
+  const shown = writeDocument(timeline([{ ...change, trigger: 'Rollback', at }], { pushes: [], actions }, web, en));
+  assert.match(shown, /Requested by<\/span> <b>ada<\/b> <time[^>]*>[^<]*<\/time> “payments &lt;b>fail&lt;\/b>”/);
 });

@@ -6,7 +6,7 @@ import type { Caller, Page, Query } from '../page.ts';
 import { approvalsOf } from '../parts/approvals-of.ts';
 import { changesOf } from '../parts/changes-of.ts';
 import { dependentTable } from '../parts/dependents.ts';
-import { basePath, dependentBadge, option, stateBadge, tagOf, time } from '../parts/inline.ts';
+import { ago, basePath, dependentBadge, option, stateBadge, tagOf, time } from '../parts/inline.ts';
 import { partOf } from '../parts/problem.ts';
 import { conditionTable, factList, table } from '../parts/tables.ts';
 import type { Texts } from '../texts/en.ts';
@@ -99,17 +99,17 @@ function showNow(found: BaseDetail, texts: Texts): Html {
   const rows: [string, unknown][] = [
     [texts.image, found.image && html`<code>${found.image}</code>`],
     [texts.selects, found.selects],
-    [texts.latest, latest && html`${tagOf(latest)} ${time(latest.selectedAt)} <span class="digest">${latest.digest}</span>`],
+    [texts.latest, latest && html`${tagOf(latest)} ${ago(latest.selectedAt)} <span class="digest">${latest.digest}</span>`],
     [texts.mode, found.mode],
     [texts.onNewBase, found.onNewBase.length > 0 && found.onNewBase.join(', ')],
     [texts.waitsForApproval, pendingApproval && html`${tagOf(pendingApproval)}${' '}${approvalsOf(found, texts)}`],
     [texts.commits, changesOf(found.changes, texts)],
     [texts.Waiting, waiting && html`${tagOf(waiting)} ${waiting.reason} ${time(waiting.until)}`],
     [texts.images, images && texts.imagesOf(images.current, images.behind, images.unknown)],
-    [texts.behindSince, found.behindSince && time(found.behindSince)],
+    [texts.behindSince, found.behindSince && ago(found.behindSince)],
     [texts.withoutConsent, showWithoutConsent(found)],
     [texts.versions, versions && texts.versionsKnown(versions.known, versions.unread)],
-    [texts.lastCheck, status.lastCheckTime !== undefined && time(status.lastCheckTime)],
+    [texts.lastCheck, status.lastCheckTime !== undefined && ago(status.lastCheckTime)],
   ];
   return factList(rows);
 }

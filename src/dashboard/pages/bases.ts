@@ -2,7 +2,7 @@ import { baseReads, type BaseSummary } from '../../service/api/base-view.ts';
 import { html, type Html } from '../html.ts';
 import type { Page } from '../page.ts';
 import { policyFilters } from '../parts/filters.ts';
-import { baseLink, stateBadge, tagOf, time } from '../parts/inline.ts';
+import { ago, baseLink, stateBadge, tagOf } from '../parts/inline.ts';
 import { partOf } from '../parts/problem.ts';
 import { table } from '../parts/tables.ts';
 import type { Texts } from '../texts/en.ts';
@@ -38,7 +38,7 @@ function baseTable(found: readonly BaseSummary[], texts: Texts): Html {
       ${base.message !== undefined && base.reason !== 'UpToDate' && html`<span class="why">${base.message}</span>`}`,
       tagOf(base.latest),
       base.images === undefined ? '–' : texts.imagesOf(base.images.current, base.images.behind, base.images.unknown),
-      time(base.behindSince),
+      ago(base.behindSince) || '–',
     ]),
     'policies',
     texts.bases,

@@ -1,4 +1,5 @@
 import { stringify } from 'yaml';
+import { activityReads } from '../../service/api/activity-view.ts';
 import { getCauses, type ShownCause } from '../../service/api/routes/causes.ts';
 import { getEvents } from '../../service/api/routes/events.ts';
 import { type BaseLink, baseReads } from '../../service/api/base-view.ts';
@@ -44,17 +45,19 @@ export const policy: Page = {
     const hasBases = hasSection(caller, 'bases');
     const planned = api.read(explainPolicy, { ...params });
     const asked = push === undefined ? planned : api.read(explainPolicy, { ...params, push });
-    const [found, permitted, now, explained, pushes, { causes }, resource, chain] = await Promise.all([
+    const [found, permitted, now, explained, pushes, requests, { causes }, resource, chain] = await Promise.all([
       api.read(getPolicy, params),
       caller.noActions === undefined ? ifPermitted(api.read(getPermitted, params)) : undefined,
       ifPermitted(planned),
       partOf(asked, (steps) => explanation(steps, texts)),
       ifPermitted(api.read(getEvents, { policy: key, limit: 50 })),
+      hasActivity(caller) ? ifPermitted(api.read(activityReads.list, { policy: key, type: 'action', limit: 50 })) : undefined,
       api.read(getCauses, { policy: key }),
       partOf(api.read(getResource, params), (object) => showYaml(object, params)),
       hasBases ? partOf(api.read(baseReads.chain, params), ({ bases }) => showChain(bases, texts)) : undefined,
     ]);
     const pods = isUnfinished(found) ? await partOf(api.read(getPods, params), ({ workloads }) => showPods(workloads, texts)) : undefined;
+    const actions = (requests?.activity ?? []).filter((one) => one.type === 'action');
     const offered = { ...caller, permitted, actions: permitted?.actions ?? actionNames };
     const body = html`
       ${showResult(query, found, texts)} ${showVerdict(found, causes, offered, texts)} ${showActions(found, causes, offered, texts)}
@@ -65,7 +68,7 @@ export const policy: Page = {
       ${pods} ${showLastPush(pushes?.events ?? [], found, texts)}
       <section>
         <h2>${texts.history}</h2>
-        ${timeline(found.status.history ?? [], pushes?.events ?? [], found, texts)}
+        ${timeline(found.status.history ?? [], { pushes: pushes?.events ?? [], actions }, found, texts)}
         ${hasActivity(caller) && html`<p><a href=${`/activity?${ofPolicy(found)}`}>${texts.happened.ofPolicy}</a></p>`}
       </section>
       ${chain}
@@ -186,9 +189,9 @@ function showNow(found: PolicyDetail, texts: Texts): Html {
     [texts.mode, found.mode],
     [texts.waitsForApproval, pendingApproval && html`${tagOf(pendingApproval)}${' '}${approvalsOf(found, texts)}`],
     [texts.commits, changesOf(found.changes, texts)],
-    [texts.Waiting, waiting && html`${tagOf(waiting)} ${waiting.reason} ${time(waiting.until)}`],
+    [texts.Waiting, waiting && html`${tagOf(waiting)} ${waiting.reason} ${time(waiting.until)}${' · '}${ago(waiting.until)}`],
     [texts.rollingOut, rollouts && rollouts.progressing > 0 && rollouts.progressing],
-    [texts.lastCheck, typeof status.lastCheckTime === 'string' && time(status.lastCheckTime)],
+    [texts.lastCheck, typeof status.lastCheckTime === 'string' && ago(status.lastCheckTime)],
   ];
   return html`${factList(rows)} ${found.image === undefined && problem(found.message ?? '')}`;
 }

@@ -1,7 +1,7 @@
 import type { BaseLink, DependentView } from '../../service/api/base-view.ts';
 import { html, type Html } from '../html.ts';
 import type { Texts } from '../texts/en.ts';
-import { baseLink, dependentBadge, tagOf, time } from './inline.ts';
+import { ago, baseLink, dependentBadge, tagOf } from './inline.ts';
 import { table } from './tables.ts';
 
 /** A table of the images that are built on a base: since when each is behind, why, and what can be done. */
@@ -12,7 +12,7 @@ export function dependentTable(dependents: readonly DependentView[], texts: Text
       html`<code>${one.image}</code>${showRuns(one, texts)}`,
       html`${dependentBadge(one.state, texts)}${one.action !== undefined && html` <small>${one.action}</small>`}`,
       showBase(one),
-      time(one.behindSince),
+      ago(one.behindSince) || '–',
       html`${showReason(one)}${showStep(one, texts)}`,
     ]),
     'dependents',

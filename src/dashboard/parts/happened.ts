@@ -3,7 +3,7 @@ import type { NoticeKind } from '../../core/model/notice.ts';
 import type { ActivityEntry } from '../../service/api/activity-view.ts';
 import { html, type Html } from '../html.ts';
 import type { Texts } from '../texts/en.ts';
-import { baseLink, policyLink, tagOf, time } from './inline.ts';
+import { ago, baseLink, policyLink, tagOf, time } from './inline.ts';
 import { pushPath } from './push.ts';
 
 type Change = Extract<ActivityEntry, { type: 'change' }>;
@@ -36,7 +36,7 @@ export function showChange(
         ${from.length > 0 && html`<small>${from.map(tagIn).join(', ')} → </small>`} ${image.tag !== undefined && tagOf(image)}
       </p>
       <p class="note">
-        ${time(at)}${workloads.length > 0 && ` · ${workloads.join(', ')}${hasMore === true ? ' …' : ''}`}
+        ${time(at)} · ${ago(at)}${workloads.length > 0 && ` · ${workloads.join(', ')}${hasMore === true ? ' …' : ''}`}
         ${event !== undefined && html` · ${texts.event} <a href=${pushPath(event)}><code>${event.slice(0, 12)}</code></a>`}
       </p>
       ${message !== undefined && html`<p class="why">${message}</p>`}
@@ -51,7 +51,7 @@ export function showAction({ at, action, subject, value, user, why }: Action, { 
       <p>
         ${who} ${happened.asked[action]} ${subjectLink(subject)} ${value !== undefined && html`<code>${shortValue(action, value)}</code>`}
       </p>
-      <p class="note">${time(at)}</p>
+      <p class="note">${time(at)} · ${ago(at)}</p>
       ${why !== undefined && html`<p class="why">“${why}”</p>`}
     </li>
   `;

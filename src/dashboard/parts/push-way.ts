@@ -4,7 +4,7 @@ import { defined } from '../../core/model/defined.ts';
 import type { getEvents } from '../../service/api/routes/events.ts';
 import { html, type Html } from '../html.ts';
 import type { Texts } from '../texts/en.ts';
-import { duration, tagOf, time } from './inline.ts';
+import { ago, duration, tagOf } from './inline.ts';
 import { messageTo } from './said.ts';
 
 export type PushEvent = z.output<(typeof getEvents)['answer']>['events'][number];
@@ -71,7 +71,7 @@ export function showPushWay(push: PushEvent, policy: { readonly namespace: strin
   const own = push.policies.find(({ namespace, name }) => namespace === policy.namespace && name === policy.name);
   const why = own?.message ?? push.message;
   return html`
-    <p>${tagOf(push)}${' '}<small>${push.receiver}</small>${' '}<span class="note">${time(push.receivedAt)}</span></p>
+    <p>${tagOf(push)}${' '}<small>${push.receiver}</small>${' '}<span class="note">${ago(push.receivedAt)}</span></p>
     <ol class="way">
       ${wayOf(push, own).map(
         ({ stage, mark, at, afterMs }) => html`

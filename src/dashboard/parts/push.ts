@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { getEvents } from '../../service/api/routes/events.ts';
 import { html, type Html } from '../html.ts';
 import type { Texts } from '../texts/en.ts';
-import { duration, policyLink, tagOf, time } from './inline.ts';
+import { ago, duration, policyLink, tagOf, time } from './inline.ts';
 
 export type PushEvent = z.output<typeof getEvents.answer>['events'][number];
 
@@ -20,7 +20,8 @@ export function showPush(event: PushEvent, texts: Texts): Html {
     <li>
       <p><span class=${`badge ${toneOf[outcome]}`}>${texts.outcomes[outcome]}</span> <b>${name || '–'}</b> ${tagOf(event)}</p>
       <p class="note">
-        ${time(receivedAt)} · ${texts.receiver} ${receiver} · ${texts.event} <a href=${pushPath(id)}><code>${id.slice(0, 12)}</code></a>
+        ${time(receivedAt)} · ${ago(receivedAt)} · ${texts.receiver} ${receiver} · ${texts.event}
+        <a href=${pushPath(id)}><code>${id.slice(0, 12)}</code></a>
         ${replayOf !== undefined && html` · ${texts.replayOf} <a href=${pushPath(replayOf)}><code>${replayOf.slice(0, 12)}</code></a>`}
         ${count !== undefined && count > 1 && ` · ${texts.ignoredTimes(count)}`}
       </p>

@@ -4,7 +4,7 @@ import { documentation } from '../../core/model/reasons.ts';
 import type { getReceivers } from '../../service/api/routes/installation.ts';
 import { html, type Html } from '../html.ts';
 import type { Texts } from '../texts/en.ts';
-import { tagOf, time } from './inline.ts';
+import { ago, tagOf } from './inline.ts';
 import { type PushEvent, pushPath } from './push.ts';
 import { factList } from './tables.ts';
 
@@ -45,12 +45,12 @@ export function showReceiver(receiver: Receiver, { push, ignored }: LastEvents, 
       ${factList([
         [
           texts.lastSent,
-          push && html`${time(push.receivedAt)}${' '}<a href=${pushPath(push.id)}>${push.repository}</a>${' '}${tagOf(push)}`,
+          push && html`${ago(push.receivedAt)}${' '}<a href=${pushPath(push.id)}>${push.repository}</a>${' '}${tagOf(push)}`,
         ],
         [receiving.lastRefused, state === 'refused' && refusal(receiver, texts)],
         [
           receiving.lastIgnored,
-          ignored && html`${time(ignored.receivedAt)}${' '}<span class="why">${ignored.message ?? ignored.reason}</span>`,
+          ignored && html`${ago(ignored.receivedAt)}${' '}<span class="why">${ignored.message ?? ignored.reason}</span>`,
         ],
       ])}
       <p><a href=${`${documentation}/receivers/${provider}.md`} rel="noreferrer">${receiving.steps(provider)}</a></p>
@@ -62,5 +62,5 @@ export function showReceiver(receiver: Receiver, { push, ignored }: LastEvents, 
 function refusal({ answers, lastRefusedAt }: Receiver, { receiving }: Texts): Html {
   const [status = ''] = Object.entries(answers).find(([status, at]) => Number(status) >= 400 && at === lastRefusedAt) ?? [];
   const reasons: Readonly<Record<string, string>> = receiving.answers;
-  return html`${time(lastRefusedAt)}${' '}<code>${status}</code>${' '}${Object.hasOwn(reasons, status) && html`<span class="why">${reasons[status]}</span>`}`;
+  return html`${ago(lastRefusedAt)}${' '}<code>${status}</code>${' '}${Object.hasOwn(reasons, status) && html`<span class="why">${reasons[status]}</span>`}`;
 }

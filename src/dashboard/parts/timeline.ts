@@ -1,13 +1,12 @@
 import type { z } from 'zod';
 import { defined } from '../../core/model/defined.ts';
 import type { getEvents } from '../../service/api/routes/events.ts';
-import type { getPolicy } from '../../service/api/routes/policies.ts';
 import { html, type Html } from '../html.ts';
 import type { Texts } from '../texts/en.ts';
 import { ago, duration, tagOf, time } from './inline.ts';
+import { type Action, type Change, requestsFor } from './requests-for.ts';
 import { messageTo } from './said.ts';
 
-type Change = NonNullable<z.output<(typeof getPolicy)['answer']>['status']['history']>[number];
 type PushEvent = z.output<(typeof getEvents)['answer']>['events'][number];
 
 /** Changes to the same image that happened together. */
@@ -24,19 +23,19 @@ interface Episode {
 /** The changes of a policy, from the push of an image to its rollout, the latest first. */
 export function timeline(
   history: readonly Change[],
-  pushes: readonly PushEvent[],
+  { pushes, actions }: { readonly pushes: readonly PushEvent[]; readonly actions: readonly Action[] },
   policy: { readonly namespace: string; readonly name: string },
   texts: Texts,
 ): Html {
   if (history.length === 0) return html`<p class="none">${texts.noHistory}</p>`;
   return html`
     <ol class="timeline">
-      ${episodesOf(history, pushes, policy).map((episode) => showEpisode(episode, texts))}
+      ${episodesOf(history, pushes, policy).map((episode) => showEpisode(episode, actions, texts))}
     </ol>
   `;
 }
 
-function showEpisode({ changes, push, endedAt, verifiedMs }: Episode, texts: Texts): Html {
+function showEpisode({ changes, push, endedAt, verifiedMs }: Episode, actions: readonly Action[], texts: Texts): Html {
   const [first] = changes;
   const oldest = changes.at(-1) ?? first;
   const result = texts[first.result];
@@ -50,6 +49,7 @@ function showEpisode({ changes, push, endedAt, verifiedMs }: Episode, texts: Tex
         verifiedMs !== undefined &&
         html`${time(addMs(push.receivedAt, verifiedMs))} <small>${texts.after(duration(verifiedMs))}</small>`,
     ],
+    ...requestsFor(oldest, actions).map((action): [string, Html] => [texts.requestedAt, showRequest(action, texts)]),
     [texts.changed, time(oldest.at)],
     [result, tookMs === undefined ? '' : html`${time(endedAt)} <small>${texts.after(duration(tookMs))}</small>`],
   ];
@@ -74,6 +74,11 @@ function showEpisode({ changes, push, endedAt, verifiedMs }: Episode, texts: Tex
       </ul>
     </li>
   `;
+}
+
+/** Who asked for it and when, and why if that was said. */
+function showRequest({ user, at, why }: Action, { happened }: Texts): Html {
+  return html`<b>${user ?? happened.somebody}</b> ${time(at)}${why !== undefined && html` “${why}”`}`;
 }
 
 function addMs(time: string, ms: number): string {

@@ -24,6 +24,7 @@ export const policyEn = {
   noHistory: 'No change yet.',
   pushed: 'Pushed',
   received: 'Received',
+  requestedAt: 'Requested by',
   verified: 'Verified at the registry',
   changed: 'Changed',
   Applied: 'Applied',

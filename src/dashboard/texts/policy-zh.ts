@@ -22,6 +22,7 @@ export const policyZh: Translated<typeof policyEn> = {
   history: '历史',
   noHistory: '尚无变更。',
   pushed: '推送',
+  requestedAt: '请求者',
   received: '收到',
   verified: '已在镜像仓库验证',
   changed: '变更',
