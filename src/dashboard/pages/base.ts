@@ -10,6 +10,7 @@ import { ago, basePath, dependentBadge, option, stateBadge, tagOf, time } from '
 import { partOf } from '../parts/problem.ts';
 import { conditionTable, factList, table } from '../parts/tables.ts';
 import type { Texts } from '../texts/en.ts';
+import { sayTo } from '../parts/said.ts';
 
 type Dependents = z.output<typeof baseReads.dependents.answer>;
 type Versions = z.output<typeof baseReads.versions.answer>;
@@ -98,9 +99,9 @@ function showNow(found: BaseDetail, texts: Texts): Html {
   const { waiting, versions } = status;
   const rows: [string, unknown][] = [
     [texts.image, found.image && html`<code>${found.image}</code>`],
-    [texts.selects, found.selects],
+    [texts.selects, found.selects && sayTo(undefined, found.selects, texts)],
     [texts.latest, latest && html`${tagOf(latest)} ${ago(latest.selectedAt)} <span class="digest">${latest.digest}</span>`],
-    [texts.mode, found.mode],
+    [texts.mode, found.mode && texts.modes[found.mode]],
     [texts.onNewBase, found.onNewBase.length > 0 && found.onNewBase.join(', ')],
     [texts.waitsForApproval, pendingApproval && html`${tagOf(pendingApproval)}${' '}${approvalsOf(found, texts)}`],
     [texts.commits, changesOf(found.changes, texts)],

@@ -20,7 +20,7 @@ import { imagePath } from '../parts/place-query.ts';
 import { ifPermitted, partOf, problem } from '../parts/problem.ts';
 import { showPods } from '../parts/pods.ts';
 import { type PushEvent, showPushWay } from '../parts/push-way.ts';
-import { messageTo } from '../parts/said.ts';
+import { messageTo, sayTo } from '../parts/said.ts';
 import { runAndWant } from '../parts/run-and-want.ts';
 import { conditionTable, factList, table } from '../parts/tables.ts';
 import { timeline } from '../parts/timeline.ts';
@@ -185,8 +185,8 @@ function showNow(found: PolicyDetail, texts: Texts): Html {
   const { pendingApproval, waiting, rollouts, status } = found;
   const rows: [string, unknown][] = [
     [texts.image, found.image && html`<a href=${imagePath({ repository: found.image })}><code>${found.image}</code></a>`],
-    [texts.selects, found.selects],
-    [texts.mode, found.mode],
+    [texts.selects, found.selects && sayTo(undefined, found.selects, texts)],
+    [texts.mode, found.mode && texts.modes[found.mode]],
     [texts.waitsForApproval, pendingApproval && html`${tagOf(pendingApproval)}${' '}${approvalsOf(found, texts)}`],
     [texts.commits, changesOf(found.changes, texts)],
     [texts.Waiting, waiting && html`${tagOf(waiting)} ${waiting.reason} ${time(waiting.until)}${' · '}${ago(waiting.until)}`],

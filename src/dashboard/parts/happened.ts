@@ -5,6 +5,7 @@ import { html, type Html } from '../html.ts';
 import type { Texts } from '../texts/en.ts';
 import { ago, baseLink, policyLink, tagOf, time } from './inline.ts';
 import { pushPath } from './push.ts';
+import { messageTo } from './said.ts';
 
 type Change = Extract<ActivityEntry, { type: 'change' }>;
 type Action = Extract<ActivityEntry, { type: 'action' }>;
@@ -39,7 +40,7 @@ export function showChange(
         ${time(at)} · ${ago(at)}${workloads.length > 0 && ` · ${workloads.join(', ')}${hasMore === true ? ' …' : ''}`}
         ${event !== undefined && html` · ${texts.event} <a href=${pushPath(event)}><code>${event.slice(0, 12)}</code></a>`}
       </p>
-      ${message !== undefined && html`<p class="why">${message}</p>`}
+      ${message !== undefined && html`<p class="why">${messageTo(image.reason, message, texts)}</p>`}
     </li>
   `;
 }

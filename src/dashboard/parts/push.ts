@@ -4,6 +4,7 @@ import type { getEvents } from '../../service/api/routes/events.ts';
 import { html, type Html } from '../html.ts';
 import type { Texts } from '../texts/en.ts';
 import { ago, duration, policyLink, tagOf, time } from './inline.ts';
+import { messageTo } from './said.ts';
 
 export type PushEvent = z.output<typeof getEvents.answer>['events'][number];
 
@@ -25,7 +26,7 @@ export function showPush(event: PushEvent, texts: Texts): Html {
         ${replayOf !== undefined && html` · ${texts.replayOf} <a href=${pushPath(replayOf)}><code>${replayOf.slice(0, 12)}</code></a>`}
         ${count !== undefined && count > 1 && ` · ${texts.ignoredTimes(count)}`}
       </p>
-      ${(message ?? reason) !== undefined && html`<p class="why">${message ?? reason}</p>`}
+      ${(message ?? reason) !== undefined && html`<p class="why">${messageTo(reason, message, texts) ?? reason}</p>`}
       ${outcome === 'unwatched' && html`<p class="why">${texts.unwatched}</p>`}
       <ul>
         ${policies.map(
@@ -33,7 +34,7 @@ export function showPush(event: PushEvent, texts: Texts): Html {
             <li>
               ${policyLink(policy)} <span class=${`badge ${toneOf[policy.outcome]}`}>${texts.outcomes[policy.outcome]}</span>
               ${policy.afterMs !== undefined && html` <small>${texts.after(duration(policy.afterMs))}</small>`}
-              ${policy.message !== undefined && html`<span class="why">${policy.message}</span>`}
+              ${policy.message !== undefined && html`<span class="why">${messageTo(policy.reason, policy.message, texts)}</span>`}
               ${policy.noticesGivenUp?.map(
                 ({ target, kind, reason, message }) =>
                   html`<span class="why">${texts.noticeGivenUp[reason](kind, target)}${message !== undefined && `: ${message}`}</span>`,

@@ -4,9 +4,10 @@ import { html, type Html } from '../html.ts';
 import type { Texts } from '../texts/en.ts';
 
 /** A sentence by its id. A text that has none, or one of another version, is shown as it came, which is in English. */
-export function sayTo(said: SaidElsewhere | undefined, text: string, { findings, language }: Texts): Html | string {
+export function sayTo(said: SaidElsewhere | undefined, text: string, { findings, language, inOwnLanguage }: Texts): Html | string {
   const found = said === undefined ? undefined : sayIn(findings, said);
-  if (found !== undefined) return found;
+  const known = found ?? inOwnLanguage(text);
+  if (known !== undefined) return known;
   return language === 'en' ? text : html`<span lang="en">${text}</span>`;
 }
 
@@ -19,6 +20,8 @@ export function reasonTo(reason: string | undefined, { reasons }: Texts): string
 export function messageTo(reason: string | undefined, message: string | undefined, texts: Texts): Html | string | undefined {
   const known = reasonTo(reason, texts);
   if (message === undefined) return known;
+  const whole = texts.inOwnLanguage(message);
+  if (whole !== undefined) return whole;
   const own = sayTo(undefined, message, texts);
   return known === undefined ? own : html`${known}${' '}<small>${own}</small>`;
 }

@@ -11,6 +11,9 @@ export const policyEn = {
     source: ({ host }: OriginParts) => `Source on ${host}`,
     releases: ({ host }: OriginParts) => `Releases on ${host}`,
   },
+  /** A sentence of the service in the language of the reader; undefined for English, or if it is not known. */
+  inOwnLanguage: (_text: string): string | undefined => undefined,
+  modes: { Automatic: 'Automatic', Approval: 'Approval', DryRun: 'Dry run' },
   selects: 'Selects',
   mode: 'Mode',
   lastCheck: 'Registry last asked',

@@ -1,3 +1,4 @@
+import { sentenceInChinese } from './sentences-zh.ts';
 import type { Translated } from './translated.ts';
 import type { policyEn } from './policy-en.ts';
 
@@ -10,6 +11,8 @@ export const policyZh: Translated<typeof policyEn> = {
     source: ({ host }) => `${host} 上的源代码`,
     releases: ({ host }) => `${host} 上的发布`,
   },
+  inOwnLanguage: (text) => sentenceInChinese(text),
+  modes: { Automatic: '自动', Approval: '审批', DryRun: '试运行' },
   selects: '选择规则',
   mode: '模式',
   lastCheck: '最近查询镜像仓库',
