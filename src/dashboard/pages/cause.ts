@@ -58,7 +58,7 @@ interface Effect {
 }
 
 /** The most policies of which the page says what a rollback changes. */
-const maxEffects = 20;
+const maxEffects = 10;
 
 /** Reads the effects of a rollback, by policy. Other actions change nothing by themselves. */
 async function readEffects(found: ShownCause, api: Api): Promise<ReadonlyMap<string, Effect>> {

@@ -49,7 +49,13 @@ test('what a rollback would bring back is named', async (t) => {
   const [change] = appliedOnce('1.2.3');
   assert.ok(change);
   const web = policyOf({ name: 'web', status: { history: [{ ...change, from: 'registry.example.com/shop/web:1.2.2' }] } });
-  const { app } = startApi(t, ann('get shop'), [], { policies: samplePorts([], { find: () => web }) });
-  const answer = await app.inject({ url: '/api/v1/policies/shop/web/permitted', headers });
-  assert.deepEqual(answer.json(), { actions: [], previous: { tag: '1.2.2' } });
+  let [found, considered] = [web, 0];
+  const consider = (policy: typeof web) => ({ policy, considered: ++considered });
+  const { app } = startApi(t, ann('get shop'), [], { policies: samplePorts([], { find: () => found, consider }) });
+  const ask = async () => (await app.inject({ url: '/api/v1/policies/shop/web/permitted', headers })).json() as unknown;
+  const expected = { actions: [], previous: { tag: '1.2.2' } };
+  // It is found once for each version of a policy, because open pages ask again and again.
+  assert.deepEqual([await ask(), await ask(), considered], [expected, expected, 1]);
+  found = { ...web, status: {} };
+  assert.deepEqual([await ask(), considered], [{ actions: [] }, 2]);
 });

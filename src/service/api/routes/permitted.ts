@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { inParallel } from '../../../core/async/in-parallel.ts';
 import { defined } from '../../../core/model/defined.ts';
+import type { ImagePolicy } from '../../../core/model/image-policy.ts';
+import type { Candidate } from '../../../core/model/image-reference.ts';
 import { previousImage } from '../../explain/previous-image.ts';
 import { type Access, AccessError, type Question } from '../access.ts';
 import { selectedImage } from '../policy-view.ts';
-import type { ApiPorts } from '../ports.ts';
+import type { ApiPorts, PolicyPorts } from '../ports.ts';
 import type { AnyAction } from '../request-action.ts';
 import { defineRoute, policyParams } from '../route.ts';
 import { policiesOf, seePolicy, whyNoActions } from '../see-policies.ts';
@@ -39,12 +41,32 @@ export const getPermitted = defineRoute({
   errors: [404],
   async handle({ params, access, ports }) {
     const policy = await seePolicy(ports, access, params);
-    const { consider, cluster } = policiesOf(ports);
-    const { tag, digest } = previousImage(consider(policy), cluster) ?? {};
+    const { tag, digest } = previousOf(policy, policiesOf(ports), ports.now().getTime()) ?? {};
     const actions = await permittedTo(access, policy.namespace, ports);
     return { actions, ...(tag !== undefined && { previous: { tag, ...defined({ digest }) } }) };
   },
 });
+
+/** How long the previous image of a policy is remembered: to find it among 2,000 workloads takes 0.1 s, and open pages ask again and again. */
+const rememberedMs = 10_000;
+
+interface Previous {
+  readonly at: number;
+  readonly image: Candidate | undefined;
+}
+
+/** The previous images of policies. A policy that changes is another object. */
+const known = new WeakMap<PolicyPorts, WeakMap<ImagePolicy, Previous>>();
+
+function previousOf(policy: ImagePolicy, policies: PolicyPorts, now: number): Candidate | undefined {
+  const ofPorts = known.get(policies) ?? new WeakMap<ImagePolicy, Previous>();
+  known.set(policies, ofPorts);
+  const last = ofPorts.get(policy);
+  if (last !== undefined && Math.abs(now - last.at) < rememberedMs) return last.image;
+  const image = previousImage(policies.consider(policy), policies.cluster);
+  ofPorts.set(policy, { at: now, image });
+  return image;
+}
 
 async function permittedTo(access: Access, namespace: string, ports: ApiPorts): Promise<AnyAction[]> {
   if (whyNoActions(ports, access) !== undefined || !(await mayAsFarAsKnown(access, { verb: 'patch', namespace }))) return [];
