@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { policyOf, specOf } from '../core/model/samples.ts';
 import { ann, samplePolicies } from '../service/api/sample-policies.ts';
+import { exampleOptions } from './example.ts';
 import { openDashboard, sessions } from './start-dashboard.ts';
 
 const elsewhere = { registry: 'harbor.example.com', path: 'ops/tool' };
@@ -50,9 +51,21 @@ test('policies are grouped by cause, namespace or image', async (t) => {
   assert.deepEqual((await read('?group=namespace')).groups, ['ops 3', `shop ${samplePolicies.length - 1}`]);
   assert.equal((await read('?group=image')).groups.at(-1)?.startsWith('registry.example.com/shop/web '), true);
   const { groups } = await read('?group=cause');
-  assert.match(groups[0] ?? '', /^Failed: \w+ 1$/);
+  assert.match(groups[0] ?? '', /^Failed: registry\.example\.com\/shop\/web fails its rollout 1$/);
   assert.equal(new Set(groups).size, groups.length);
   assert.deepEqual((await read('?group=nothing')).groups, []);
+});
+
+test('the group of a cause names what its policies share, as the first page does, in the language of the reader', async (t) => {
+  const { get } = openDashboard(t, exampleOptions());
+  const groupsIn = async (language: string) => {
+    const { text } = await get('/policies?group=cause', { 'accept-language': language });
+    return [...text.matchAll(/<h2 class="group">([^<]*) <small>(\d+)/g)].map(([, name, count]) => `${name} ${count}`);
+  };
+  const groups = await groupsIn('en');
+  assert.ok(groups.includes('Failed: harbor.example.com/shop/payments fails its rollout 2'), groups.join());
+  assert.ok(groups.includes('Waiting: mirror.example.com does not answer 3'), groups.join());
+  assert.ok((await groupsIn('zh-CN')).includes('等待中: mirror.example.com 没有响应 3'));
 });
 
 test('the size of a group is shown only where the whole list is on the page', async (t) => {

@@ -1,5 +1,7 @@
 /** Policies as a table with one line each, in groups. */
 import type { PolicySummary } from '../../service/api/policy-view.ts';
+import { isReason } from '../../core/model/reasons.ts';
+import { reasonRules } from '../../service/causes/reason-rules.ts';
 import { html, type Html } from '../html.ts';
 import type { Texts } from '../texts/en.ts';
 import { ago, policyLink, stateBadge } from './inline.ts';
@@ -32,9 +34,20 @@ export function policyLines(
   )}`;
 }
 
-function groupOf({ namespace, image = '–', state, reason }: PolicySummary, group: Grouping, texts: Texts): string {
+function groupOf(policy: PolicySummary, group: Grouping, texts: Texts): string {
+  const { namespace, image = '–', state, reason } = policy;
   if (group === 'namespace') return namespace;
-  return group === 'image' ? image : [texts[state], reason].filter((text) => text !== undefined).join(': ');
+  if (group === 'image') return image;
+  return [texts[state], sharedCause(policy, texts) ?? reasonTo(reason, texts) ?? reason].filter((text) => text !== undefined).join(': ');
+}
+
+/** The cause that policies share, as the first page names it: a registry, an image, a namespace. Undefined if the cause is the policy's own, or there is none. */
+function sharedCause({ namespace, image = '–', reason = '' }: PolicySummary, { causes }: Texts): string | undefined {
+  const rule = isReason(reason) ? reasonRules[reason] : undefined;
+  if (rule === undefined || rule.kind === 'policy') return undefined;
+  const subjects = { registry: image.split('/')[0] ?? image, repository: image, image, namespace, installation: '' };
+  const sentences: Readonly<Record<string, (subject: string) => string>> = causes.sentences;
+  return sentences[rule.sameAs ?? reason]?.(subjects[rule.kind]);
 }
 
 function lineOf(policy: PolicySummary, texts: Texts): unknown[] {
