@@ -1,4 +1,5 @@
 /** Lists as files, with the filters of their pages: for spreadsheets, and as JSON, in the form of the API. */
+import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { activityReads, type ActivityEntry } from '../service/api/activity-view.ts';
@@ -26,12 +27,17 @@ interface PageOf {
   readonly teamLabel: string;
 }
 
+interface PageRead<T> {
+  readonly items: readonly T[];
+  readonly next?: string;
+}
+
 /** A list, and its columns as a spreadsheet. */
 interface List<T> {
   /** The name of the files without their ending. */
   readonly name: string;
   readonly columns: readonly string[];
-  readonly read: (page: PageOf) => Promise<{ readonly items: readonly T[]; readonly next?: string }>;
+  readonly read: (page: PageOf) => Promise<PageRead<T>>;
   readonly rowOf: (item: T) => Row;
 }
 
@@ -47,18 +53,54 @@ export function addListFiles(app: FastifyInstance, options: DashboardOptions): v
   addApiDocument(app, options);
 }
 
+/** The form of a file: what is before, between and after its items. */
+interface Form<T> {
+  readonly type: string;
+  readonly begin: string;
+  readonly between: string;
+  readonly end: string;
+  readonly write: (item: T) => string;
+}
+
 function addFiles<T>(app: FastifyInstance, options: DashboardOptions, list: List<T>): void {
   const { name, columns, rowOf } = list;
-  const forms = {
-    csv: { type: 'text/csv; charset=utf-8', write: (items: readonly T[]) => writeCsv(columns, items.map(rowOf)) },
-    json: { type: 'application/json; charset=utf-8', write: (items: readonly T[]) => `${JSON.stringify(items, undefined, 1)}\n` },
+  const lineOf = (item: T) => {
+    const row = rowOf(item);
+    return writeLine(columns.map((column) => cellOf(row[column])));
   };
-  for (const [ending, { type, write }] of Object.entries(forms))
+  const forms: Readonly<Record<string, Form<T>>> = {
+    csv: { type: 'text/csv', begin: writeLine(columns), between: '', end: '', write: lineOf },
+    json: { type: 'application/json', begin: '[', between: ',', end: '\n]\n', write: (item) => `\n${JSON.stringify(item)}` },
+  };
+  for (const [ending, form] of Object.entries(forms))
     app.get(`/${name}.${ending}`, async (request, reply) => {
       const { api } = await startVisit(request, options);
-      const items = await readAll(list, { api, query: queryOf(request.query), teamLabel: options.settings.teamLabel });
-      return reply.type(type).header('content-disposition', `attachment; filename="${name}.${ending}"`).send(write(items));
+      const page = { api, query: queryOf(request.query), teamLabel: options.settings.teamLabel };
+      // What refuses the first page is said by the status. Later failures end the connection, so that nobody takes the file for a whole one.
+      const first = await list.read({ ...page, after: undefined });
+      return reply
+        .type(`${form.type}; charset=utf-8`)
+        .header('content-disposition', `attachment; filename="${name}.${ending}"`)
+        .send(Readable.from(writeFile(list, form, page, first)));
     });
+}
+
+/** Writes a file page by page, so that a long one neither stops other work nor is held as a whole. */
+async function* writeFile<T>(
+  { read }: List<T>,
+  { begin, between, end, write }: Form<T>,
+  page: Omit<PageOf, 'after'>,
+  first: PageRead<T>,
+): AsyncGenerator<string> {
+  yield begin;
+  let count = 0;
+  for (let { items, next } = first; ; { items, next } = await read({ ...page, after: next })) {
+    const kept = items.slice(0, maxItems - count);
+    if (kept.length > 0) yield `${count === 0 ? '' : between}${kept.map(write).join(between)}`;
+    count += kept.length;
+    if (next === undefined || count >= maxItems) break;
+  }
+  yield end;
 }
 
 /** Adds the OpenAPI document, which a process that has only the dashboard gets from the API. */
@@ -68,17 +110,6 @@ function addApiDocument(app: FastifyInstance, options: DashboardOptions): void {
     const { api } = await startVisit(request, options);
     return reply.type('application/json; charset=utf-8').send(`${JSON.stringify(await api.read(whole), undefined, 2)}\n`);
   });
-}
-
-async function readAll<T>({ read }: List<T>, page: Omit<PageOf, 'after'>): Promise<T[]> {
-  const all: T[] = [];
-  for (let after: string | undefined; all.length < maxItems;) {
-    const { items, next } = await read({ ...page, after });
-    all.push(...items);
-    if (next === undefined) break;
-    after = next;
-  }
-  return all;
 }
 
 const policies: List<PolicySummary> = {
@@ -142,6 +173,8 @@ const activity: List<ActivityEntry> = {
     'reason',
     'message',
     'push',
+    'receiver',
+    'policies',
   ],
   async read({ api, query, after }) {
     const { activity: items, ...page } = await api.read(activityReads.list, { ...activityRequest(query), before: after, limit: pageSize });
@@ -153,7 +186,7 @@ const activity: List<ActivityEntry> = {
 function rowOfActivity(entry: ActivityEntry): Row {
   const { at, type } = entry;
   if (entry.type === 'push') {
-    const { id, outcome, registry, repository, tag, digest, reason, message } = entry.push;
+    const { id, outcome, registry, repository, tag, digest, reason, message, receiver, policies: reached } = entry.push;
     return {
       at,
       type,
@@ -165,6 +198,8 @@ function rowOfActivity(entry: ActivityEntry): Row {
       reason,
       message,
       push: id,
+      receiver,
+      policies: reached.map((one) => `${one.namespace}/${one.name}`).join(' '),
     };
   }
   const about = { at, type, ...entry.subject };
@@ -188,9 +223,8 @@ function rowOfPlace({ policy, wants, pods, ...place }: PlaceView): Row {
   };
 }
 
-function writeCsv(columns: readonly string[], rows: readonly Row[]): string {
-  const lines = [columns, ...rows.map((row) => columns.map((column) => cellOf(row[column])))];
-  return lines.map((line) => `${line.join(',')}\r\n`).join('');
+function writeLine(cells: readonly string[]): string {
+  return `${cells.join(',')}\r\n`;
 }
 
 /** A cell of RFC 4180. A text that a spreadsheet would take for a formula is marked as a text. */

@@ -82,9 +82,11 @@ test('the list is a file for spreadsheets and for programs, with the same filter
   const csv = await get('/activity.csv?type=action');
   assert.match(String(csv.headers['content-disposition']), /filename="activity\.csv"/);
   assert.deepEqual(csv.text.split('\r\n').slice(1), [
-    `${timeAt(0)},action,approve,shop,ImagePolicy,web,'=cmd(),"a, ""b""",1.1.0,,,,,,,`,
+    `${timeAt(0)},action,approve,shop,ImagePolicy,web,'=cmd(),"a, ""b""",1.1.0,,,,,,,,,`,
     '',
   ]);
+  const [, pushed = ''] = (await get('/activity.csv?type=push')).text.split('\r\n');
+  assert.match(pushed, /^[^,]+,push,updated,.*,event-number-00001,prod,shop\/ready$/);
   const json = JSON.parse((await get('/activity.json')).text) as { type: string }[];
   assert.deepEqual(
     json.map(({ type }) => type),

@@ -4,6 +4,7 @@ import { test, type TestContext } from 'node:test';
 import { policyOf, specOf } from '../core/model/samples.ts';
 import { ann, samplePolicies } from '../service/api/sample-policies.ts';
 import { exampleOptions } from './example.ts';
+import { AccessError } from '../../src/service/api/access.ts';
 import { openDashboard, sessions } from './start-dashboard.ts';
 
 const elsewhere = { registry: 'harbor.example.com', path: 'ops/tool' };
@@ -110,4 +111,22 @@ test('the file has all pages of the list, and only what its reader may see', asy
   const { text } = await few.get('/policies.csv');
   assert.match(text, /^shop,ready,/m);
   assert.doesNotMatch(text, /^ops,/m);
+});
+
+test('a file whose list cannot be read says so by its status, and one that cannot be read to its end does not end', async (t) => {
+  const many = Array.from({ length: 1_203 }, (_, index) => policyOf({ name: `p${index}`, uid: `u${index}` }));
+  let reads = 0;
+  let most = 0;
+  const all = () => {
+    if (++reads > most) throw new AccessError(503, 'the policies are not known yet');
+    return many;
+  };
+  const { get } = openDashboard(t, { policies: { all } });
+  assert.equal((await get('/policies.json')).status, 503);
+  [reads, most] = [0, 2];
+  await assert.rejects(get('/policies.json'));
+  [reads, most] = [0, 3];
+  const { text } = await get('/policies.json');
+  assert.deepEqual((JSON.parse(text) as { name: string }[]).map(({ name }) => name).toSorted(), many.map(({ name }) => name).toSorted());
+  assert.equal(reads, 3);
 });
