@@ -38,6 +38,7 @@ test('what people asked for says who and why, and who is not named', async (t) =
   const { text } = await get('/activity?type=action');
   assert.match(text, /<b>ada@example\.com<\/b> asked for a rollback of <a href="\/policies\/shop\/checkout">/);
   assert.match(text, /“Payments by card fail since 4\.11\.1”/);
+  assert.match((await get('/activity?type=push')).text, / · Event <a href="\/events\//);
   assert.match(
     text,
     /<i title="The request does not name anybody[^"]*">somebody<\/i> had the registry asked for <a href="\/policies\/shop\/cart">/,

@@ -114,9 +114,12 @@ describe('the dashboard of the service', { skip: why ?? false }, () => {
   it('shows and allows each user what Kubernetes allows him', async () => {
     const [page, context] = await signIn('reader');
     await page.getByText('2 policies').waitFor();
-    await page.goto(`${service.operationsUrl}/policies/${world.namespace}/web/suspend`);
-    await page.getByRole('button', { name: 'Suspend' }).click();
-    await page.getByText(/cannot patch resource "imagepolicies"/).waitFor();
+    const suspend = `${service.operationsUrl}/policies/${world.namespace}/web/suspend`;
+    await page.goto(suspend);
+    await page.getByText('you have no permission for this in the namespace').waitFor();
+    const refused = await context.request.post(suspend, { form: { reason: '' }, headers: { origin: service.operationsUrl } });
+    assert.equal(refused.status(), 403);
+    assert.match(await refused.text(), /cannot patch resource &quot;imagepolicies&quot;/);
     await page.goto(`${service.operationsUrl}/setup`);
     await page.getByText('Visible to users who may list the policies of all namespaces.').waitFor();
     await context.close();

@@ -21,8 +21,9 @@ export function showPush(event: PushEvent, texts: Texts): Html {
     <li>
       <p><span class=${`badge ${toneOf[outcome]}`}>${texts.outcomes[outcome]}</span> <b>${name || '–'}</b> ${tagOf(event)}</p>
       <p class="note">
-        ${time(receivedAt)} · ${ago(receivedAt)} · ${texts.receiver} ${receiver} · ${texts.event}
-        <a href=${pushPath(id)}><code>${id.slice(0, 12)}</code></a>
+        ${time(receivedAt)} · ${ago(receivedAt)} · ${texts.receiver} ${receiver} · ${texts.event}${' '}<a href=${pushPath(id)}
+          ><code>${id.slice(0, 12)}</code></a
+        >
         ${replayOf !== undefined && html` · ${texts.replayOf} <a href=${pushPath(replayOf)}><code>${replayOf.slice(0, 12)}</code></a>`}
         ${count !== undefined && count > 1 && ` · ${texts.ignoredTimes(count)}`}
       </p>
