@@ -52,7 +52,7 @@ test('what a rollback would bring back is named', async (t) => {
   let [found, considered] = [web, 0];
   const consider = (policy: typeof web) => ({ policy, considered: ++considered });
   const { app } = startApi(t, ann('get shop'), [], { policies: samplePorts([], { find: () => found, consider }) });
-  const ask = async () => (await app.inject({ url: '/api/v1/policies/shop/web/permitted', headers })).json() as unknown;
+  const ask = async () => (await app.inject({ url: '/api/v1/policies/shop/web/permitted', headers })).json();
   const expected = { actions: [], previous: { tag: '1.2.2' } };
   // It is found once for each version of a policy, because open pages ask again and again.
   assert.deepEqual([await ask(), await ask(), considered], [expected, expected, 1]);
