@@ -34,7 +34,9 @@ interface ApiMeans {
   readonly added: AddedRoutes;
   readonly access: KubeAccessSource | undefined;
   readonly policies:
-    | (Omit<PolicyPorts, 'noActions' | 'hasAdmissionPolicy' | 'patch' | 'read' | 'readPods'> & { readonly staleSince: () => number | undefined })
+    | (Omit<PolicyPorts, 'noActions' | 'hasAdmissionPolicy' | 'patch' | 'read' | 'readPods'> & {
+        readonly staleSince: () => number | undefined;
+      })
     | undefined;
   readonly doctor: Doctor | undefined;
   readonly namespaces: SelectedNamespaces | undefined;
