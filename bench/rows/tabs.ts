@@ -3,9 +3,12 @@ import { request } from 'undici';
 import { createAccount, tokenOf } from '../../test/harness/service-account.ts';
 import { longestSilence } from '../hundred-thousand/observe.ts';
 import { readCpuMs } from '../world/counters.ts';
+import { startSide } from '../world/sides.ts';
+import { percentile } from '../world/statistics.ts';
 import { type OpenTab, openTab } from '../world/tab.ts';
 import type { BenchWorld, Product } from '../world/world.ts';
 import { startInBigCluster } from './start.ts';
+import { inTurns } from './latency.ts';
 import { limited, type Row } from './row.ts';
 
 const users = 20;
@@ -17,40 +20,97 @@ const open = ['/', '/', '/', '/', '/policies', '/policies', '/policies', '/polic
 export const tabs: Row = {
   id: 'tabs',
   title:
-    'A hundred pages of the dashboard, open with twenty users who may see everything, in a cluster with 10,000 policies of which ten change in a second: what the process spends more than for the same changes without a page.',
+    'A hundred pages of the dashboard, open with twenty users who may see everything, in a cluster with 10,000 policies of which ten change in a second: what the process spends more than for the same changes without a page. Then a push every 150 ms to the same process, in turns with and without the pages: from the POST until a watch shows the changed image.',
   async run(world, quick) {
-    const { product, namespace } = await startInBigCluster(world, quick, 'work,web');
+    const { product, namespace } = await startInBigCluster(world, quick, 'receive,work,web');
     const change = (endAt: number) => changePolicies(world, { namespace, endAt, count: quick ? 20 : 10_000 });
     const count = quick ? 4 : 100;
     const ms = quick ? 2_000 : 60_000;
     const sessions = await signIn(world, product, quick ? 2 : users);
     const without = await measure(product, ms, change);
-    const opened: OpenTab[] = [];
-    for (let index = 0; index < count; index++) {
-      const [cookie = '', page = ''] = [sessions[index % sessions.length], open[index % open.length]];
-      opened.push(openTab(product.operationsUrl, page === '' ? `/policies/${namespace}/bulk-${index}` : page, cookie));
-    }
-    await Promise.all(opened.map(({ connected }) => connected));
-    // The pages read themselves once when they are connected.
-    await delay(quick ? 500 : 15_000);
-    const read = () => opened.reduce((sum, { reads }) => sum + reads(), 0);
-    const before = read();
+    const opened = await openTabs(product, { count, sessions, namespace, settleMs: quick ? 500 : 15_000 });
+    const before = opened.reads();
     const withTabs = await measure(product, ms, change);
-    const reads = read() - before;
-    const failures = opened.flatMap(({ failures }) => failures());
-    await Promise.all(opened.map((tab) => tab.stop()));
-    if (failures.length > 0) throw new Error(`pages were not read: ${failures.slice(0, 3).join(', ')}`);
+    const reads = opened.reads() - before;
+    await opened.stop();
+    const [alone, beside] = await pushInTurns(world, product, quick, {
+      change,
+      open: () => openTabs(product, { count, sessions, namespace, settleMs: quick ? 100 : 10_000 }),
+    });
+    const [p50, p99] = [0.5, 0.99].map((share) => ({ floor: percentile(alone, share), product: percentile(beside, share) }));
+    const later = (of: typeof p50) => (of?.product ?? NaN) - (of?.floor ?? NaN);
     return {
       figures: [
         limited({ name: 'CPU for the pages', product: withTabs.share - without.share, unit: '% of a core' }, { below: 5 }),
         { name: 'CPU for one reading', product: ((withTabs.share - without.share) * ms) / 100 / Math.max(1, reads), unit: 'ms' },
         { name: 'longest time without an answer', product: withTabs.silence, floor: without.silence, unit: 'ms' },
         { name: 'a page is read again every', product: (count * ms) / 1_000 / Math.max(1, reads), unit: 's' },
+        { name: 'p50 of a push', product: NaN, ...p50, unit: 'ms' },
+        { name: 'p99 of a push', product: NaN, ...p99, unit: 'ms' },
+        limited({ name: 'p50 of a push, later than without pages', product: later(p50), unit: 'ms' }, { atMost: 5 }),
+        limited({ name: 'p99 of a push, later than without pages', product: later(p99), unit: 'ms' }, { atMost: 5 }),
       ],
-      raw: { without, withTabs, reads },
+      raw: { without, withTabs, reads, aloneMs: alone, besideMs: beside },
     };
   },
 };
+
+interface OpenedTabs {
+  readonly reads: () => number;
+  /** Throws if a page was not read. */
+  stop(): Promise<void>;
+}
+
+/** Opens the pages, and waits until each has read itself once, as it does when it is connected. */
+async function openTabs(
+  { operationsUrl }: Product,
+  of: { readonly count: number; readonly sessions: readonly string[]; readonly namespace: string; readonly settleMs: number },
+): Promise<OpenedTabs> {
+  const { count, sessions, namespace, settleMs } = of;
+  const opened: OpenTab[] = [];
+  for (let index = 0; index < count; index++) {
+    const [cookie = '', page = ''] = [sessions[index % sessions.length], open[index % open.length]];
+    opened.push(openTab(operationsUrl, page === '' ? `/policies/${namespace}/bulk-${index}` : page, cookie));
+  }
+  await Promise.all(opened.map(({ connected }) => connected));
+  await delay(settleMs);
+  return {
+    reads: () => opened.reduce((sum, { reads }) => sum + reads(), 0),
+    async stop() {
+      const failures = opened.flatMap(({ failures }) => failures());
+      await Promise.all(opened.map((tab) => tab.stop()));
+      if (failures.length > 0) throw new Error(`pages were not read: ${failures.slice(0, 3).join(', ')}`);
+    },
+  };
+}
+
+/** Pushes without and with the pages, while policies change; times from a push to the changed image. */
+async function pushInTurns(
+  world: BenchWorld,
+  product: Product,
+  quick: boolean,
+  { change, open }: { readonly change: (endAt: number) => Promise<number>; readonly open: () => Promise<OpenedTabs> },
+): Promise<[alone: number[], beside: number[]]> {
+  const side = await startSide(world, 'product', { count: quick ? 2 : 10 }, product);
+  const pace = { rounds: quick ? 1 : 10, everyMs: 150, warmUp: quick ? 0 : 1 };
+  const push = async (): Promise<readonly number[]> => {
+    const over = new AbortController();
+    const changing = (async () => {
+      while (!over.signal.aborted) await change(performance.now() + 500);
+    })();
+    const [times = []] = await inTurns([side], pace).finally(() => over.abort());
+    await changing;
+    return times;
+  };
+  const [alone, beside]: [number[], number[]] = [[], []];
+  for (let turn = 0; turn < (quick ? 1 : 4); turn++) {
+    alone.push(...(await push()));
+    const opened = await open();
+    beside.push(...(await push()));
+    await opened.stop();
+  }
+  return [alone, beside];
+}
 
 /** Sessions of users who may see everything. */
 async function signIn(world: BenchWorld, product: Product, count: number): Promise<string[]> {

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
+import { createSpending } from './spending.ts';
 
 /** The pages that are open in browsers. */
 export interface LivePages {
@@ -11,8 +12,8 @@ export interface LivePages {
   isAfter(read: string, announced: string | undefined): boolean;
   /** The mark of what is read from now on. */
   mark(): string;
-  /** Counts the time of the processor that a page was read in. */
-  spend(ms: number): void;
+  /** Counts what the process spends, in all its threads, until the returned function is called: a page is being read. */
+  reading(): () => void;
 }
 
 export interface Pacing {
@@ -24,19 +25,21 @@ export interface Pacing {
   /** The pause before the next changes are announced to the first page. */
   readonly roundMs: number;
   readonly elapsed: () => number;
+  /** The time of the processor in ms that all threads of the process have spent. */
+  readonly processorMs: () => number;
 }
 
-/** What a reading costs besides: the request, the session, the stream. */
+/** What a reading costs besides: the stream that announces it, the connection, what is collected as garbage later. */
 const otherMs = 1;
-const usual: Pacing = { share: 0.03, atLeastMs: 25, atMostMs: 500, roundMs: 1_000, elapsed: () => performance.now() };
+const usual: Pacing = { share: 0.03, atLeastMs: 25, atMostMs: 500, roundMs: 1_000, elapsed: () => performance.now(), processorMs };
 
 /** Creates the pages of one process. */
-export function createLivePages({ share, atLeastMs, atMostMs, roundMs, elapsed }: Pacing = usual): LivePages {
+export function createLivePages({ share, atLeastMs, atMostMs, roundMs, elapsed, processorMs }: Pacing = usual): LivePages {
   // Another process cannot say what is after a mark of this one.
   const own = randomBytes(6).toString('hex');
   const due = new Set<OpenPage>();
   let round = 0;
-  let spentMs = 0;
+  const spending = createSpending(processorMs, otherMs);
   let isAnnouncing = false;
   const mark = () => `${own}-${round}`;
 
@@ -52,9 +55,8 @@ export function createLivePages({ share, atLeastMs, atMostMs, roundMs, elapsed }
       for (const page of pages) {
         if (page.isClosed) continue;
         page.announce(mark());
-        const pauseMs = Math.min(atMostMs, Math.max(atLeastMs, spentMs / share));
-        // What is read meanwhile counts for the next pause.
-        spentMs = 0;
+        // What is read during the pause counts for the next one.
+        const pauseMs = Math.min(atMostMs, Math.max(atLeastMs, spending.take() / share));
         await delay(pauseMs, undefined, { ref: false });
       }
       await delay(Math.max(0, begin + roundMs - elapsed()), undefined, { ref: false });
@@ -65,7 +67,7 @@ export function createLivePages({ share, atLeastMs, atMostMs, roundMs, elapsed }
   return {
     mark,
     isAfter: (read, announced) => announced !== undefined && numberOf(read, own) >= numberOf(announced, own),
-    spend: (ms) => void (spentMs += ms + otherMs),
+    reading: spending.begin,
     follow(changes) {
       const stream = new Readable({ read: () => undefined });
       const page: OpenPage = { announce: (changes) => stream.push(`event: changed\ndata: ${changes}\n\n`), isClosed: false };
@@ -105,4 +107,9 @@ function isEvent(text: string): boolean {
 function numberOf(mark: string, own: string): number {
   const [process, round = ''] = mark.split('-');
   return process === own && /^\d{1,15}$/.test(round) ? Number(round) : NaN;
+}
+
+function processorMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
 }

@@ -56,14 +56,17 @@ export function addLiveRoutes(app: FastifyInstance, means: DashboardMeans, live:
     reading.content.catch(() => readings.get(key) === reading && readings.delete(key));
     return reading.content;
   };
+  /** Counts the cost of a reading until it is sent, or the browser has left. */
+  const onRequest = (_request: FastifyRequest, reply: FastifyReply, next: () => void) => {
+    reply.raw.once('close', live.reading());
+    next();
+  };
   for (const page of pages)
-    app.get<{ Params: Record<string, string> }>(`/live${page.path}`, { compress: false }, async (request, reply) => {
-      const begin = processorMs();
+    app.get<{ Params: Record<string, string> }>(`/live${page.path}`, { compress: false, onRequest }, async (request, reply) => {
       const visit = await startVisit(request, means);
       const read = () => readPage(page, request, visit, means);
       const key = page.isPersonal ? undefined : keyOf(request, visit);
       const content = await (key === undefined ? read() : share(key, request, read));
-      live.spend(processorMs() - begin);
       return 'redirect' in content ? reply.redirect(content.redirect, 303) : sendContent(request, reply, content);
     });
 }
@@ -100,10 +103,4 @@ async function sendContent({ headers }: FastifyRequest, reply: FastifyReply, { t
 
 function valueOf(header: string | readonly string[] | undefined): string | undefined {
   return typeof header === 'string' ? header : header?.[0];
-}
-
-/** The time of the processor that the main thread has spent. */
-function processorMs(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1_000;
 }

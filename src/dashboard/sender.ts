@@ -65,8 +65,12 @@ export async function countedAs(request: Incoming, how: Identification): Promise
   if (how.kind === 'proxy') return `${networkOf(request.ip)} ${String(request.headers[how.headers[0] ?? ''] ?? '')}`;
   const session = how.kind === 'session' ? await openSession(request, how) : undefined;
   if (session === undefined) return networkOf(request.ip);
-  return createHash('sha256').update(JSON.stringify(session)).digest('base64');
+  const key = keys.get(session) ?? createHash('sha256').update(JSON.stringify(session)).digest('base64');
+  keys.set(session, key);
+  return key;
 }
+
+const keys = new WeakMap<Session, string>();
 
 /** The headers of a session for the API; undefined if they cannot name its user any more. */
 export function senderOf(

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { EncryptJWT, jwtDecrypt } from 'jose';
 import { z } from 'zod';
+import { BoundedMap } from '../core/async/bounded-map.ts';
 
 /** The credentials of a session for requests to the API. */
 const sessionSchema = z.discriminatedUnion('kind', [
@@ -30,6 +31,15 @@ interface Sealed<T> {
 
 const algorithms = { alg: 'dir', enc: 'A256GCM' } as const;
 const signInSeconds = 600;
+/** How many texts are remembered with what they contain: an open page sends the same one with every request, and to decrypt it costs as much as to read the page. */
+const maxOpened = 200;
+
+interface Opened<T> {
+  readonly secret: string;
+  /** When it expires, in ms since 1970. */
+  readonly until: number;
+  readonly value: T;
+}
 
 /** Creates a seal with a key derived from `secret`, which has at least 16 characters. Sessions end after `lifetimeMs`. */
 export function createSeal(secret: () => string, lifetimeMs: number): Seal {
@@ -41,18 +51,25 @@ export function createSeal(secret: () => string, lifetimeMs: number): Seal {
 
 function sealed<T extends object>(secret: () => string, purpose: string, seconds: number, schema: z.ZodType<T>): Sealed<T> {
   // The secret is read each time, because a mounted secret may be replaced.
-  const key = () => createHash('sha256').update(`image-watcher dashboard ${purpose} ${secret()}`).digest();
+  const keyOf = (used: string) => createHash('sha256').update(`image-watcher dashboard ${purpose} ${used}`).digest();
+  const opened = new BoundedMap<string, Opened<T>>(maxOpened);
   return {
     close: (value) =>
-      new EncryptJWT({ value }).setProtectedHeader(algorithms).setIssuedAt().setExpirationTime(`${seconds}s`).encrypt(key()),
+      new EncryptJWT({ value }).setProtectedHeader(algorithms).setIssuedAt().setExpirationTime(`${seconds}s`).encrypt(keyOf(secret())),
     async open(text) {
       try {
-        const { payload } = await jwtDecrypt(text, key(), {
+        const used = secret();
+        const known = opened.get(text);
+        if (known !== undefined && known.secret === used && Date.now() < known.until) return known.value;
+        const { payload } = await jwtDecrypt(text, keyOf(used), {
           keyManagementAlgorithms: [algorithms.alg],
           contentEncryptionAlgorithms: [algorithms.enc],
           maxTokenAge: seconds,
         });
-        return schema.parse(payload['value']);
+        const value = schema.parse(payload['value']);
+        const { exp = 0, iat = 0 } = payload;
+        opened.set(text, { secret: used, until: Math.min(exp, iat + seconds) * 1_000, value });
+        return value;
       } catch {
         return undefined;
       }

@@ -9,6 +9,7 @@ import { baseSight } from '../../src/bases/api/view.ts';
 import { createTargetRoutes } from '../../src/notify/routes.ts';
 import { targetSight } from '../../src/notify/target-causes.ts';
 import { createLivePages } from '../../src/dashboard/live-pages.ts';
+import { createSpending } from '../../src/dashboard/spending.ts';
 import type { Caller, Question } from '../../src/service/api/access.ts';
 import { createPolicyFeed } from '../../src/service/api/stream.ts';
 import { waitFor } from '../harness/wait-for.ts';
@@ -16,7 +17,7 @@ import { samplePolicies } from '../service/api/sample-policies.ts';
 import { exampleOptions, notifications } from './example.ts';
 import { openDashboard, sessions, vouching } from './start-dashboard.ts';
 
-const fast = { share: 1, atLeastMs: 0, atMostMs: 0, roundMs: 0, elapsed: () => performance.now() };
+const fast = { share: 1, atLeastMs: 0, atMostMs: 0, roundMs: 0, elapsed: () => performance.now(), processorMs: () => 0 };
 
 /** The mark that a page gets next. */
 async function markOf(page: Readable): Promise<string> {
@@ -114,6 +115,22 @@ function openFor(t: TestContext, more: { readonly onQuestion?: (question: Questi
     },
   };
 }
+
+test('readings cost what the process spends while one is under way, in all its threads', () => {
+  let now = 0;
+  const spending = createSpending(() => now, 1);
+  now = 10;
+  assert.equal(spending.take(), 0);
+  const [first, second] = [spending.begin(), spending.begin()];
+  now = 14;
+  assert.equal(spending.take(), 4, 'also of readings that have not ended');
+  first();
+  now = 17;
+  second();
+  now = 30;
+  assert.equal(spending.take(), 3 + 2);
+  assert.equal(spending.take(), 0);
+});
 
 test('the part of a page that changes is the same as in the page', async (t) => {
   const { read } = openFor(t);
