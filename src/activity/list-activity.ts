@@ -3,6 +3,7 @@ import type { Activity } from '../core/model/activity.ts';
 import type { Access } from '../service/api/access.ts';
 import type { AnsweredEntry, ActivityType } from '../service/api/activity-view.ts';
 import { listEvents, type EventPorts, type EventQuery } from '../service/api/events.ts';
+import { viewersOf } from '../service/api/record-feed.ts';
 import type { RecordedActivity } from '../service/queue/activity-stream.ts';
 import type { Position } from '../service/queue/read-events.ts';
 import { basePlural } from '../service/resources/group.ts';
@@ -107,15 +108,16 @@ function isWanted(activity: Activity, { type, user, namespace, policy, among, di
   return activity.type === 'change' ? activity.digest === digest : activity.value?.endsWith(`@${digest}`) === true;
 }
 
-/** Decides which activities a caller may see: those of objects that he may get. What belongs to no namespace is shown to those who may list all policies. */
+/** Decides which activities a caller may see. */
 function createSight(access: Access): (activity: Activity) => Promise<boolean> {
   const known = new Map<string, Promise<boolean>>();
-  return ({ subject: { kind, namespace } }) => {
-    const resource = kind === 'BaseImagePolicy' ? { resource: basePlural } : {};
-    const key = `${kind === 'BaseImagePolicy'} ${namespace}`;
-    const ask = async () =>
-      (await access.may({ verb: 'list', ...resource })) ||
-      (namespace !== undefined && (await access.may({ verb: 'get', namespace, ...resource })));
+  return (activity) => {
+    const questions = viewersOf(activity, basePlural);
+    const key = JSON.stringify(questions);
+    const ask = async () => {
+      for (const question of questions) if (await access.may(question)) return true;
+      return false;
+    };
     const answer = known.get(key) ?? ask();
     known.set(key, answer);
     return answer;

@@ -151,8 +151,9 @@ async function passStream(
 
 /** The path of the API for the changes that a page follows. */
 function streamOf(query: Query): string {
-  const path = query.one('of') === 'bases' ? '/bases/stream' : '/stream';
-  return addressOf(path, { brief: 'true', namespace: query.one('namespace'), name: query.one('name') });
+  const of = query.one('of');
+  const given = { brief: 'true', namespace: query.one('namespace'), name: query.one('name') };
+  return of === 'bases' ? addressOf('/bases/stream', given) : addressOf('/stream', { ...given, of });
 }
 
 /** Returns an empty payload with status 304 if the browser has the page already. */

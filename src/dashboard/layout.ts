@@ -12,7 +12,7 @@ interface Framed extends PageContent {
 }
 
 /** Writes the document of a page. */
-export function writePage({ title, body, section, viewer, isLive = false, follows, address }: Framed): string {
+export function writePage({ title, body, section, viewer, isLive = false, follows, followed, address }: Framed): string {
   const { texts, caller, cluster } = viewer;
   return writeDocument(html`
     <html lang=${texts.language}>
@@ -25,7 +25,7 @@ export function writePage({ title, body, section, viewer, isLive = false, follow
         <link rel="stylesheet" href="/assets/dashboard.css" />
         <script type="module" src="/assets/dashboard.js"></script>
       </head>
-      <body data-live=${isLive ? streamOf({ section, follows }) : undefined}>
+      <body data-live=${isLive ? streamOf({ section, follows, followed }) : undefined}>
         <a class="skip" href="#content">${texts.skip}</a>
         <header>
           <a class="product" href="/">${texts.product}${cluster !== undefined && html` <small>${cluster}</small>`}</a>
@@ -74,8 +74,9 @@ function banner(stale: NonNullable<Caller['stale']>, { outages }: Texts): Html {
 }
 
 /** The stream of the changes that a page follows. */
-function streamOf({ section, follows }: Pick<Framed, 'section' | 'follows'>): string {
+function streamOf({ section, follows, followed }: Pick<Framed, 'section' | 'follows' | 'followed'>): string {
   if (follows !== undefined) return `/stream?${new URLSearchParams({ namespace: follows.namespace, name: follows.name }).toString()}`;
+  if (followed !== undefined) return `/stream?${new URLSearchParams({ of: followed.join(',') }).toString()}`;
   return section === 'bases' ? '/stream?of=bases' : '/stream';
 }
 

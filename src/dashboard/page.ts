@@ -1,5 +1,6 @@
 /** A page as data: its address, what it reads from the API, and what it shows. */
 import type { z } from 'zod';
+import type { RecordKind } from '../service/api/record-feed.ts';
 import type { getCaller } from '../service/api/routes/installation.ts';
 import type { Api } from './api-client.ts';
 import type { Html } from './html.ts';
@@ -53,7 +54,11 @@ export interface PageContent {
   readonly isLive?: boolean;
   /** The only policy whose changes the page follows; all unless given. */
   readonly follows?: { readonly namespace: string; readonly name: string } | undefined;
+  /** What the page follows, besides or instead of policies; the changes of all policies unless given. */
+  readonly followed?: readonly Followed[] | undefined;
 }
+
+export type Followed = 'policies' | RecordKind;
 
 /** The address of another page that is shown instead. */
 export interface Redirection {

@@ -216,6 +216,15 @@ test('whatever a page asks about its user is asked before a reading is shared', 
   assert.deepEqual([...asked].toSorted(), [...known].toSorted());
 });
 
+test('pages follow what they show', async (t) => {
+  const { read } = openFor(t);
+  const followed = async (url: string) => /data-live="([^"]*)"/.exec((await read('all', url)).body)?.[1];
+  assert.equal(await followed('/policies'), '/stream');
+  assert.equal(await followed('/'), '/stream?of=policies%2Cpushes%2Cactivity%2Crefusals');
+  assert.equal(await followed('/events'), '/stream?of=policies%2Cpushes');
+  assert.equal(await followed('/setup'), '/stream?of=deliveries');
+});
+
 test('a page that follows one policy gets its changes alone', async (t) => {
   const { read, app, feed } = openFor(t);
   assert.match((await read('all', '/policies/shop/checkout')).body, /data-live="\/stream\?namespace=shop&amp;name=checkout"/);

@@ -4,7 +4,7 @@ import { baseReads, type BaseSummary, dependentStates, type DependentState } fro
 import { AccessError } from '../../service/api/access.ts';
 import { policyStates, type PolicyState } from '../../core/model/policy-state.ts';
 import { defineRoute, namespaceName, policyParams, type Route } from '../../service/api/route.ts';
-import { filterOf, streamQuery } from '../../service/api/stream.ts';
+import { filterOf, streamQuery } from '../../service/api/stream-query.ts';
 import { seePolicy } from '../../service/api/see-policies.ts';
 import { policyKey } from '../../core/model/image-policy.ts';
 import { defined } from '../../core/model/defined.ts';

@@ -39,7 +39,7 @@ export const activity: Page = {
         <a href="/events">${texts.happened.onlyPushes}</a>
       </p>
     `;
-    return { title: texts.activity, body, isLive: true };
+    return { title: texts.activity, body, isLive: true, followed: ['policies', 'pushes', 'activity'] };
   },
 };
 

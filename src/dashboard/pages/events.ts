@@ -33,7 +33,7 @@ export const events: Page = {
         ${next !== undefined && html`<a rel="next" href=${`/events?${new URLSearchParams(given).toString()}`}>${texts.older}</a>`}
       </p>
     `;
-    return { title: texts.events, body, isLive: true };
+    return { title: texts.events, body, isLive: true, followed: ['policies', 'pushes'] };
   },
 };
 

@@ -37,7 +37,7 @@ export const now: Page = {
       <div class="columns">${parts}</div>
       ${activity}
     `;
-    return { title: texts.now, body, isLive: true };
+    return { title: texts.now, body, isLive: true, followed: ['policies', 'pushes', 'activity', 'refusals'] };
   },
 };
 

@@ -23,6 +23,6 @@ export const push: Page = {
       ${canReplay && html`<p class="actions"><a class="button" href=${`${pushPath(id)}/replay`}>${texts.happened.replay}</a></p>`}
       <p><a href="/events">${texts.events}</a></p>
     `;
-    return { title: texts.happened.push(id.slice(0, 12)), body, isLive: true };
+    return { title: texts.happened.push(id.slice(0, 12)), body, isLive: true, followed: ['policies', 'pushes'] };
   },
 };

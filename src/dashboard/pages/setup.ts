@@ -62,6 +62,6 @@ export const setup: Page = {
       </section>
       ${targets} ${running}
     `;
-    return { title: texts.setup, body };
+    return { title: texts.setup, body, isLive: true, followed: ['deliveries'] };
   },
 };

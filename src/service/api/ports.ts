@@ -17,6 +17,7 @@ import type { Doctor } from './doctor-api.ts';
 import type { PodReport } from './pod-view.ts';
 import type { EventPorts } from './events.ts';
 import type { SelectedNamespaces } from './namespaces-api.ts';
+import type { RecordFeed } from './record-feed.ts';
 import type { PolicyFeed, Streams } from './stream.ts';
 
 export interface ApiPorts extends EventPorts {
@@ -29,6 +30,8 @@ export interface ApiPorts extends EventPorts {
   readonly refusal: () => string | undefined;
   /** What does not answer at present, so that something that is shown is old or missing. */
   readonly stale: () => readonly Stale[];
+  /** What changes in Redis without a change of a policy. */
+  readonly recordFeed: RecordFeed;
   /** The open streams of changes. */
   readonly streams: Streams;
   /** The data in Redis about receivers and registries. */

@@ -1,11 +1,10 @@
 /** Sends changes of policies as server-sent events, for pages that stay open. */
-import { z } from 'zod';
 import { defined } from '../../core/model/defined.ts';
 import { policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
-import { type Access, AccessError } from './access.ts';
+import { type Access, AccessError, type Question } from './access.ts';
 import { isOnlyChecked } from './only-checked.ts';
 import { summarize } from './policy-view.ts';
-import { namespaceName, objectName } from './route.ts';
+import type { StreamFilter } from './stream-query.ts';
 
 /** An object that was created, changed or deleted. */
 export interface StreamChange<T> {
@@ -149,30 +148,6 @@ export function createStreams(): Streams {
   };
 }
 
-/** Which changes a stream sends, and how. */
-export interface StreamFilter {
-  readonly namespace?: string | undefined;
-  /** Of one object; with a namespace. */
-  readonly name?: string | undefined;
-  /** Says only that something has changed. */
-  readonly isBrief?: boolean | undefined;
-}
-
-/** The filter as the query of a route. */
-export const streamQuery = z.object({
-  namespace: namespaceName.exactOptional().describe('Only what is of this namespace.'),
-  name: objectName.exactOptional().describe('Only the changes of this one; with `namespace`.'),
-  brief: z
-    .enum(['true', 'false'])
-    .exactOptional()
-    .describe('true: only the event `changed`, at most once a second, for readers that then read a list again.'),
-});
-
-/** The filter of a query. */
-export function filterOf({ namespace, name, brief }: z.output<typeof streamQuery>): StreamFilter {
-  return { namespace, name, isBrief: brief === 'true' };
-}
-
 interface Listener {
   readonly access: Access;
   readonly filter: StreamFilter;
@@ -187,9 +162,11 @@ interface Listener {
 
 async function* streamChanges<T extends Named>(
   view: StreamView<T>,
-  { access, filter: { namespace, name, isBrief = false }, announcing, open, count, left }: Listener,
+  { access, filter: { namespace, name, isBrief = false, records }, announcing, open, count, left }: Listener,
 ): AsyncGenerator<string> {
   const gathered = new Map<string, StreamChange<T>>();
+  /** Each of them permits to see something that was recorded. */
+  const heard = new Map<string, Question>();
   let resume: (() => void) | undefined;
   const unsubscribe = view.feed.subscribe((change) => {
     const { object } = change;
@@ -197,6 +174,11 @@ async function* streamChanges<T extends Named>(
     if (gathered.size >= maxGathered || (isBrief && name === undefined && isQuiet(change, view))) return;
     // What a brief stream says is the same for all policies of a namespace.
     gathered.set(isBrief ? object.namespace : policyKey(object), change);
+    resume?.();
+  });
+  const unfollow = records?.feed.subscribe(({ kind, seenBy }) => {
+    if (!records.kinds.has(kind)) return;
+    for (const question of seenBy) if (heard.size < maxGathered) heard.set(JSON.stringify(question), question);
     resume?.();
   });
   left.addEventListener('abort', () => resume?.());
@@ -211,29 +193,42 @@ async function* streamChanges<T extends Named>(
   try {
     yield `retry: ${retryMs}\n${opened}`;
     while (performance.now() < endAt && !left.aborted) {
-      if (gathered.size === 0 && !isAll) await pause(keepAliveMs, (resolve) => (resume = resolve));
-      if (gathered.size === 0 && !isAll) {
+      const isIdle = () => gathered.size === 0 && heard.size === 0 && !isAll;
+      if (isIdle()) await pause(keepAliveMs, (resolve) => (resume = resolve));
+      if (isIdle()) {
         yield ': nothing new\n\n';
         continue;
       }
       await pause(gatherMs);
       const changes = [...gathered.values()];
       gathered.clear();
+      const questions = [...heard.values()];
+      heard.clear();
       // The number of namespaces is limited, because each costs a request to the API server.
       const isCut = isAll || changes.length >= maxGathered || new Set(changes.map(({ object }) => object.namespace)).size > maxNamespaces;
       isAll = false;
-      const text = isCut ? opened : await textOf(changes, view, access, isBrief);
+      const found = isCut ? opened : await textOf(changes, view, access, isBrief);
+      const isSaid = isCut || (isBrief && found !== '');
+      const text = !isSaid && (await mayAny(access, questions)) ? `${found}${changed}` : found;
       if (text !== '') yield text;
       if (isBrief && text !== '') await pause(Math.max(briefMs, open() * briefMsOfStream) - gatherMs);
     }
   } finally {
     unsubscribe();
+    unfollow?.();
     announcing.delete(onAll);
     count(-1);
   }
 }
 
 const opened = 'event: open\ndata: {}\n\n';
+const changed = 'event: changed\ndata: {}\n\n';
+
+/** Whether the caller has one of the permissions. As many are asked for as a change of policies may need. */
+async function mayAny(access: Access, questions: readonly Question[]): Promise<boolean> {
+  for (const question of questions.slice(0, maxNamespaces)) if (await access.may(question)) return true;
+  return false;
+}
 
 /** The text about those of the changes that the caller may get; empty if there are none. */
 async function textOf<T extends Named>(
@@ -250,7 +245,7 @@ async function textOf<T extends Named>(
     const isPermitted = rights.get(namespace) ?? (await access.may({ verb: 'get', ...defined({ resource }), namespace }));
     rights.set(namespace, isPermitted);
     if (!isPermitted) continue;
-    if (isBrief) return 'event: changed\ndata: {}\n\n';
+    if (isBrief) return changed;
     text += frameOf(change, view);
   }
   return text;

@@ -2,19 +2,22 @@
 import { randomUUID } from 'node:crypto';
 import { defined } from '../../core/model/defined.ts';
 import { textOrEmpty } from '../../core/model/untyped.ts';
-import { apiVersion, group, kind, plural, policyResource } from '../resources/group.ts';
+import { apiVersion, basePlural, group, kind, plural, policyResource } from '../resources/group.ts';
 import { AccessError } from '../api/access.ts';
 import { type OperationsAuth } from '../api/authenticate.ts';
 import { createVouching } from '../api/vouch.ts';
 import type { AddedRoutes, ApiOptions } from '../api/add-api.ts';
 import type { Doctor } from '../api/doctor-api.ts';
 import type { SelectedNamespaces } from '../api/namespaces-api.ts';
+import { createRecordFeed } from '../api/record-feed.ts';
 import { ActionRefused, type PolicyPorts, type PolicyResource, type RunningService, type Stale } from '../api/ports.ts';
 import { createKubeClient, type KubeClient } from '../kube/client.ts';
 import type { KubeAccessSource } from '../kube/kube-access.ts';
 import { isKubeError, KubeError } from '../kube/kube-error.ts';
 import { objectPath } from '../kube/objects.ts';
 import { reviewAccess, reviewToken } from '../kube/review-access.ts';
+import { createNewActivities } from '../queue/activity-stream.ts';
+import { createChangedEvents } from '../queue/changed-events.ts';
 import { readDeliveryTimes } from '../queue/delivery-times.ts';
 import { createPushQueue } from '../queue/producer.ts';
 import { createEventReader } from '../queue/read-events.ts';
@@ -62,6 +65,7 @@ export function composeApi(
   // The reviews have connections of their own, so that callers of the API use up none of the worker's.
   const reviews = access && createKubeClient(access);
   const users = access && createKubeClient(access, { kind: 'users' });
+  const deliveries = () => readDeliveryTimes(redis.connection, prefix, Date.now());
   const patch = patchWith(noActions === undefined ? users : undefined);
   return {
     options: {
@@ -69,11 +73,17 @@ export function composeApi(
       reader: createEventReader(events),
       storePushes: (events) => queue.add(events),
       stale: () => staleOf(redis.awaySince(), policies?.staleSince()),
+      recordFeed: createRecordFeed({
+        basePlural,
+        changedEvents: createChangedEvents(redis.connection, prefix),
+        newActivities: createNewActivities(redis.connection, prefix),
+        deliveries,
+      }),
       refusal: () => refusalOf(redis.health(), config.redis.durability),
       installation: {
         running: () => readRunning(redis.connection, prefix, reviews),
         receivers: () => readReceivers(redis.connection, prefix),
-        deliveries: () => readDeliveryTimes(redis.connection, prefix, Date.now()),
+        deliveries,
         announcements: (registries) => readAnnouncements(redis.connection, prefix, registries),
       },
       policies: policies &&

@@ -79,6 +79,19 @@ export async function readActivities(
   return { found, ...(last !== undefined && { last }) };
 }
 
+/** Creates a reader of the activities that were recorded since its last call; at first of the newest ones. Of many, the others are read with the next call. */
+export function createNewActivities(redis: RedisConnection, prefix: string, most = maxTogether): () => Promise<readonly Activity[]> {
+  let last: string | undefined;
+  return async () => {
+    const entries =
+      last === undefined
+        ? (await redis.xrevrange(streamKey(prefix), '+', '-', 'COUNT', most)).toReversed()
+        : await redis.xrange(streamKey(prefix), `(${last}`, '+', 'COUNT', most);
+    last = entries.at(-1)?.[0] ?? last ?? '0-0';
+    return entries.flatMap(([, fields]) => parse(fields[1]) ?? []);
+  };
+}
+
 /** Removes up to `count` of the oldest activities, to make room for pushes; returns how many. It works in a full Redis. */
 export async function forgetOldestActivities(redis: RedisConnection, prefix: string, count: number): Promise<number> {
   if (count <= 0) return 0;

@@ -84,6 +84,7 @@ export function startApi(
       },
     },
     storePushes: (events) => Promise.resolve(void stored.push(...events)),
+    recordFeed: { subscribe: () => () => undefined },
     refusal: () => undefined,
     stale: () => [],
     installation: {

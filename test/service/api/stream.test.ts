@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Access } from '../../../src/service/api/access.ts';
+import type { RecordChange, RecordFeed } from '../../../src/service/api/record-feed.ts';
 import { createPolicyFeed, createStreams, policyStream } from '../../../src/service/api/stream.ts';
 import { policyOf } from '../../core/model/samples.ts';
 
@@ -107,4 +108,33 @@ test('readers read everything again when that is announced', async () => {
   streams.announce();
   assert.equal((await next).value, 'event: open\ndata: {}\n\n');
   await stream.return(undefined);
+});
+
+test('what was recorded is announced to those who may see it, by what they follow', async () => {
+  const listeners = new Set<(change: RecordChange) => void>();
+  const feed: RecordFeed = {
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+  const publish = (change: RecordChange) => listeners.forEach((listener) => listener(change));
+  const policies = createPolicyFeed();
+  const streams = createStreams();
+  const open = (access: Access, isBrief: boolean) =>
+    streams.open(policyStream(policies), access, { isBrief, records: { feed, kinds: new Set(['pushes'] as const) } });
+  const [ann, bob] = [open(accessOf('ann', 'shop'), true), open(accessOf('bob', 'ops'), false)];
+  for (const stream of [ann, bob]) assert.match(String((await stream.next()).value), /event: open/);
+  const [toAnn, toBob] = [ann.next(), bob.next()];
+  const all = { verb: 'list' } as const;
+  publish({ kind: 'refusals', seenBy: [all, { verb: 'get', namespace: 'ops' }] });
+  publish({ kind: 'pushes', seenBy: [all, { verb: 'get', namespace: 'shop' }] });
+  policies.publish({ type: 'updated', object: policyOf({ namespace: 'ops' }) });
+  assert.equal((await toAnn).value, 'event: changed\ndata: {}\n\n');
+  assert.match(String((await toBob).value), /^event: policy\ndata: .*\n\n$/);
+  const more = bob.next();
+  publish({ kind: 'pushes', seenBy: [all, { verb: 'get', namespace: 'ops' }] });
+  assert.equal((await more).value, 'event: changed\ndata: {}\n\n');
+  for (const stream of [ann, bob]) await stream.return(undefined);
+  assert.equal(listeners.size, 0);
 });

@@ -11,7 +11,9 @@ import { policyStates } from '../../../core/model/policy-state.ts';
 import { detail, policyDetail, policyState, policySummary, summarize } from '../policy-view.ts';
 import { pageOf, policyOrders } from '../policy-order.ts';
 import { defineRoute, digestParam, instantParam, namespaceName, policyParams, receiverParam } from '../route.ts';
-import { filterOf, policyStream, streamQuery } from '../stream.ts';
+import { policyStream } from '../stream.ts';
+import { filterOf, followedQuery, streamQuery } from '../stream-query.ts';
+import { recordKinds } from '../record-feed.ts';
 import { listVisible, policiesOf, seePolicy } from '../see-policies.ts';
 
 const facets = z.array(
@@ -188,11 +190,19 @@ export const streamPolicies = defineRoute({
   about:
     'Server-sent events: `policy` with an entry of the list for each policy that was created or changed, `deleted` with its namespace and name, and `open` when what happened before may be missing, so that the list should be read (again). ' +
     'Shows what the caller may get. A stream ends after ten minutes; browsers connect again by themselves.',
-  query: streamQuery,
+  query: streamQuery.extend({ of: followedQuery }),
   answer: z.unknown(),
   media: 'text/event-stream',
-  handle: ({ query, access, ports }) => Promise.resolve(ports.streams.open(policyStream(policiesOf(ports).feed), access, filterOf(query))),
+  handle({ query: { of: followed = new Set(['policies']), ...query }, access, ports }) {
+    const kinds = new Set(recordKinds.filter((kind) => followed.has(kind)));
+    const feed = followed.has('policies') ? policiesOf(ports).feed : unchanging;
+    const records = kinds.size === 0 ? undefined : { feed: ports.recordFeed, kinds };
+    return Promise.resolve(ports.streams.open(policyStream(feed), access, filterOf(query, records)));
+  },
 });
+
+/** The feed of a stream that follows no policies. */
+const unchanging = { subscribe: () => () => undefined };
 
 /** Reads a push from a text, which is an image or the id of an event. */
 async function readPush(text: string, access: Access, ports: ApiPorts): Promise<Pushed> {
