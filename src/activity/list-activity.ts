@@ -1,5 +1,6 @@
 /** Lists the record of activity: pushes, and what was done and asked for, on one axis, limited to what the caller may see. */
 import type { Activity } from '../core/model/activity.ts';
+import { defined } from '../core/model/defined.ts';
 import type { Access } from '../service/api/access.ts';
 import type { AnsweredEntry, ActivityType } from '../service/api/activity-view.ts';
 import { listEvents, type EventPorts, type EventQuery } from '../service/api/events.ts';
@@ -13,6 +14,8 @@ import { fromStart, mergePages, type SourcePage } from './merge-pages.ts';
 export type ReadActivities = (of: { readonly before?: string | undefined; readonly count: number }) => Promise<{
   readonly found: readonly RecordedActivity[];
   readonly last?: string;
+  /** When they were read, if Redis does not answer. */
+  readonly asOf?: string;
 }>;
 
 export interface ActivityQuery extends Pick<
@@ -30,6 +33,8 @@ export interface ActivityPage {
   readonly activity: readonly AnsweredEntry[];
   /** Where each list is read on; absent if there is nothing more. */
   readonly next?: readonly (string | undefined)[];
+  /** When a part of it was read, if Redis does not answer. */
+  readonly asOf?: string;
 }
 
 const batch = 200;
@@ -48,14 +53,20 @@ export async function listActivity(ports: EventPorts, read: ReadActivities, acce
     from[1] === undefined ? nothing : readRecorded(read, access, query, from[1]),
   ]);
   const { entries, next } = mergePages(pages, from, limit);
-  return { activity: entries, ...(next.some((one) => one !== undefined) && { next }) };
+  // The older one, of two.
+  const [asOf] = pages.flatMap((page) => page.asOf ?? []).sort();
+  return { activity: entries, ...(next.some((one) => one !== undefined) && { next }), ...defined({ asOf }) };
 }
 
-const nothing: SourcePage<AnsweredEntry> = { placed: [] };
+interface ReadPage extends SourcePage<AnsweredEntry> {
+  readonly asOf?: string;
+}
 
-async function readPushes(ports: EventPorts, access: Access, query: ActivityQuery, from: string): Promise<SourcePage<AnsweredEntry>> {
+const nothing: ReadPage = { placed: [] };
+
+async function readPushes(ports: EventPorts, access: Access, query: ActivityQuery, from: string): Promise<ReadPage> {
   const { type: _, user: _user, before: _before, ...filters } = query;
-  const { events, next } = await listEvents(ports, access, { ...filters, ...(from !== fromStart && { before: positionIn(from) }) });
+  const { events, next, asOf } = await listEvents(ports, access, { ...filters, ...(from !== fromStart && { before: positionIn(from) }) });
   // What nobody watches or a receiver ignored is no activity; whoever looks for it asks for the outcome.
   const shown = query.outcome === undefined ? events.filter(({ outcome }) => outcome !== 'ignored' && outcome !== 'unwatched') : events;
   return {
@@ -65,6 +76,7 @@ async function readPushes(ports: EventPorts, access: Access, query: ActivityQuer
       return { at, position: `${at}-${id}`, entry: { type: 'push', id, at: receivedAt, push } };
     }),
     ...(next && { next: { at: next.at, position: `${next.at}-${next.id}` } }),
+    ...defined({ asOf }),
   };
 }
 
@@ -73,23 +85,25 @@ function positionIn(text: string): Position {
   return { at: Number(at), id };
 }
 
-async function readRecorded(read: ReadActivities, access: Access, query: ActivityQuery, from: string): Promise<SourcePage<AnsweredEntry>> {
+async function readRecorded(read: ReadActivities, access: Access, query: ActivityQuery, from: string): Promise<ReadPage> {
   const { limit, since = -Infinity, until = Infinity } = query;
   const maySee = createSight(access);
   const placed: { at: number; position: string; entry: AnsweredEntry }[] = [];
   let before: string | undefined = from === fromStart ? (until === Infinity ? undefined : `${until + 1}-0`) : from;
+  let age = {};
   for (let examined = 0; examined < maxExamined; examined += batch) {
-    const { found, last } = await read({ before, count: batch });
+    const { found, last, asOf } = await read({ before, count: batch });
+    age = defined({ asOf });
     for (const { id, activity } of found) {
       const at = timeOf(id);
-      if (at < since) return { placed };
+      if (at < since) return { placed, ...age };
       if (isWanted(activity, query) && (await maySee(activity))) placed.push({ at, position: id, entry: { id, ...activity } });
-      if (placed.length >= limit) return { placed, next: { at, position: id } };
+      if (placed.length >= limit) return { placed, next: { at, position: id }, ...age };
     }
-    if (last === undefined) return { placed };
+    if (last === undefined) return { placed, ...age };
     before = last;
   }
-  return { placed, ...(before !== undefined && { next: { at: timeOf(before), position: before } }) };
+  return { placed, ...age, ...(before !== undefined && { next: { at: timeOf(before), position: before } }) };
 }
 
 /** When an activity was recorded, which is a part of its id. */

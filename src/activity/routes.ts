@@ -1,5 +1,6 @@
 /** The route that the wing adds to the API. */
 import { z } from 'zod';
+import { defined } from '../core/model/defined.ts';
 import { AccessError } from '../service/api/access.ts';
 import { activityReads, activityTypes } from '../service/api/activity-view.ts';
 import { eventOutcomes } from '../service/api/event-view.ts';
@@ -63,12 +64,12 @@ export function createActivityRoutes(read: ReadActivities | undefined): Route[] 
             'this process does not have the role work, so it has no record of activity: send the request to one that has',
           );
         const [pushes, recorded] = before;
-        const { activity, next } = await listActivity(ports, read, access, {
+        const { activity, next, asOf } = await listActivity(ports, read, access, {
           ...query,
           among: labelledKeys(ports, label),
           before: [pushes, recorded],
         });
-        return { activity: [...activity], ...(next && { next: next.map((one) => one ?? end).join('~') }) };
+        return { activity: [...activity], ...defined({ asOf }), ...(next && { next: next.map((one) => one ?? end).join('~') }) };
       },
     }),
   ];

@@ -6,36 +6,47 @@ import { hasActivity, type Page, type Query } from '../page.ts';
 import { bars } from '../parts/bars.ts';
 import { utcOf } from '../parts/activity-query.ts';
 import { option } from '../parts/inline.ts';
-import { partOf } from '../parts/problem.ts';
-import { showPush } from '../parts/push.ts';
+import { partOf, recordOf } from '../parts/problem.ts';
+import { type PushEvent, showPush } from '../parts/push.ts';
 import type { Texts } from '../texts/en.ts';
 
 export const events: Page = {
   path: '/events',
   section: 'activity',
-  async show({ api, query, texts, caller }) {
+  async show(call) {
+    const { api, query, texts, caller } = call;
     const named = ['repository', 'policy', 'outcome', 'receiver', 'from', 'to'].map((name) => [name, query.one(name)] as const);
     const { from, to, ...filters } = Object.fromEntries(named);
     const period = { since: utcOf(from), until: utcOf(to) };
-    const { events: found, next } = await api.read(getEvents, { ...filters, ...period, before: query.one('before'), limit: 50 });
-    const given = [...named, ['before', next] as const].filter((entry): entry is [string, string] => entry[1] !== undefined);
-    const activity = await partOf(api.read(getOverview), ({ changes }) => showChanges(changes.byHour, texts));
+    const reading = api.read(getEvents, { ...filters, ...period, before: query.one('before'), limit: 50 });
+    const list = await recordOf(reading, call, ({ events: found, next }) => showList(found, next, named, texts));
+    // The banner says that figures are missing.
+    const hasFigures = caller.stale?.some(({ what }) => what === 'redis') !== true;
+    const activity = hasFigures && (await partOf(api.read(getOverview), ({ changes }) => showChanges(changes.byHour, texts)));
     const body = html`
-      ${hasActivity(caller) && html`<p><a href="/activity">${texts.happened.all}</a></p>`} ${activity} ${showFilters(query, texts)}
-      ${
-        found.length === 0
-          ? html`<p class="none">${texts.noEvents}</p>`
-          : html`<ol class="events">
-              ${found.map((event) => showPush(event, texts))}
-            </ol>`
-      }
-      <p class="pages">
-        ${next !== undefined && html`<a rel="next" href=${`/events?${new URLSearchParams(given).toString()}`}>${texts.older}</a>`}
-      </p>
+      ${hasActivity(caller) && html`<p><a href="/activity">${texts.happened.all}</a></p>`} ${activity} ${showFilters(query, texts)} ${list}
     `;
     return { title: texts.events, body, isLive: true, followed: ['policies', 'pushes'] };
   },
 };
+
+type Named = readonly (readonly [name: string, value: string | undefined])[];
+
+function showList(found: readonly PushEvent[], next: string | undefined, named: Named, texts: Texts): Html {
+  const given = [...named, ['before', next] as const].filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return html`
+    ${
+      found.length === 0
+        ? html`<p class="none">${texts.noEvents}</p>`
+        : html`<ol class="events">
+            ${found.map((event) => showPush(event, texts))}
+          </ol>`
+    }
+    <p class="pages">
+      ${next !== undefined && html`<a rel="next" href=${`/events?${new URLSearchParams(given).toString()}`}>${texts.older}</a>`}
+    </p>
+  `;
+}
 
 function showChanges(byHour: readonly number[], texts: Texts): Html {
   return html`<h2>${texts.changesByHour}</h2>

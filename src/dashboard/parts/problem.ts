@@ -1,5 +1,7 @@
 import { ApiFailure } from '../api-client.ts';
 import { html, type Html } from '../html.ts';
+import type { PageCall } from '../page.ts';
+import { ago } from './inline.ts';
 
 /** Shows why a page, or a part of it, is not available. */
 export function problem(message: string): Html {
@@ -13,6 +15,24 @@ export async function partOf<T>(reading: Promise<T>, show: (value: T) => Html): 
   } catch (error) {
     if (error instanceof ApiFailure && error.status !== 401) return problem(error.message);
     throw error;
+  }
+}
+
+/** A part that is read from Redis: with its age if it was read before, or why it cannot be shown. What the user may not see, or has asked for wrongly, is no page. */
+export async function recordOf<T extends { readonly asOf?: string }>(
+  reading: Promise<T>,
+  { caller, texts: { outages } }: Pick<PageCall, 'caller' | 'texts'>,
+  show: (value: T) => Html,
+): Promise<Html> {
+  try {
+    const value = await reading;
+    const { asOf } = value;
+    return html`${asOf !== undefined && html`<p class="note" role="status">${outages.asOf}${' '}${ago(asOf)}</p>`}${show(value)}`;
+  } catch (error) {
+    if (!(error instanceof ApiFailure) || error.status !== 503) throw error;
+    const away = caller.stale?.find(({ what }) => what === 'redis');
+    if (away === undefined) return problem(error.message);
+    return html`<p class="problem" role="alert">${outages.notRead}${' '}${ago(away.since)}</p>`;
   }
 }
 

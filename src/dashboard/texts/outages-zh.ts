@@ -1,6 +1,8 @@
 import type { Texts } from './en.ts';
 
 export const outagesZh: Texts['outages'] = {
+  asOf: '来自内存，之后的内容缺失，读取于',
+  notRead: '此前未读取过这些内容，因此在 Redis 恢复之前无法显示。Redis 没有响应，开始于',
   cluster: {
     title: 'API server 没有响应。策略显示的是此时的状态：',
     works: '推送仍会被接收并保存。',
@@ -9,6 +11,6 @@ export const outagesZh: Texts['outages'] = {
   redis: {
     title: 'Redis 没有响应，开始于',
     works: '策略和原因是最新的，操作仍会被接受。',
-    text: '推送、活动记录及其统计数据缺失。新的推送会被拒绝，由发送方重发或由轮询发现；在 Redis 恢复之前不会有任何变更。',
+    text: '推送和活动记录显示的是此前读取的内容，没有统计数据。新的推送会被拒绝，由发送方重发或由轮询发现；在 Redis 恢复之前不会有任何变更。',
   },
 };

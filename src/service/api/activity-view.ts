@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { activitySchemas } from '../../core/model/activity.ts';
 import type { Immutable } from '../../core/model/policy-status.ts';
+import { asOf } from './route.ts';
 import { event } from './routes/events.ts';
 
 const [change, action] = activitySchemas;
@@ -32,6 +33,7 @@ export const activityReads = {
       .object({
         activity: z.array(activityEntry),
         next: z.string().exactOptional().describe('For `before`; absent on the last page.'),
+        asOf,
       })
       .meta({ id: 'ActivityList' }),
   },

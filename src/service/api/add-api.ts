@@ -5,20 +5,30 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { createRecentReport } from '../causes/recent-report.ts';
 import { describeError, PermanentError } from '../../core/model/errors.ts';
+import type { Repetition } from '../../core/async/repeat.ts';
 import { cut } from '../../core/model/text.ts';
+import type { EventRecord } from '../queue/event-record.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { type Access, AccessError, type Question } from './access.ts';
 import { createAuthenticate, isLocalHost, type OperationsAuth, refusePost } from './authenticate.ts';
 import { shareReports } from './doctor-api.ts';
 import { NotReplayable } from './events.ts';
 import { describeApi } from './openapi.ts';
-import { ActionRefused, type ApiPorts, type FindCauses } from './ports.ts';
+import { ActionRefused, type ApiPorts, type FindCauses, type InstallationPorts } from './ports.ts';
 import { sendProblem } from './problem.ts';
+import { recallEvents, recallInstallation, refreshMemory } from './recall.ts';
 import type { Route } from './route.ts';
 import { routes } from './routes/index.ts';
 import { createStreams } from './stream.ts';
 
-export interface ApiOptions extends Omit<ApiPorts, 'streams' | 'features' | 'causes' | 'recentReport' | 'noteActivity' | 'sight'> {
+export interface ApiOptions extends Omit<
+  ApiPorts,
+  'streams' | 'features' | 'causes' | 'recentReport' | 'noteActivity' | 'sight' | 'memory' | 'installation'
+> {
+  /** The data in Redis about receivers and registries. */
+  readonly installation: InstallationPorts;
+  /** The newest pushes that are new, or have changed, since the last call. */
+  readonly changedEvents: () => Promise<readonly EventRecord[]>;
   readonly auth: OperationsAuth;
   /** What wings add; absent if there is nothing. */
   readonly added?: AddedRoutes | undefined;
@@ -59,9 +69,15 @@ export function addApi(
   const authenticate = createAuthenticate(auth, elapsed);
   const { features, causes = [], sight = [], noteActivity = () => undefined } = added;
   const doctor = options.doctor && shareReports(options.doctor, elapsed);
+  const clock = { now: options.now, isAway: () => options.stale().some(({ what }) => what === 'redis') };
+  const installation = recallInstallation(options.installation, clock);
+  const memory = recallEvents(options.reader, clock);
   const recentReport = doctor === undefined ? () => Promise.resolve(undefined) : createRecentReport(doctor.makeReport, elapsed);
   const ports: ApiPorts = {
     ...options,
+    reader: memory.reader,
+    memory,
+    installation,
     features,
     causes,
     sight: [...ownSight, ...sight],
@@ -73,6 +89,12 @@ export function addApi(
   const all = [...routes, ...added.routes];
   const served: readonly Served[] = [...all, { method: 'GET', path: documentPath }];
   followStale(app, ports);
+  remember(app, [
+    async () => memory.note(await options.changedEvents()),
+    installation.receivers,
+    installation.deliveries,
+    installation.running,
+  ]);
   const accesses = new WeakMap<FastifyRequest, Access>();
   const begin = boundUsers(maxOfUser);
   let warnedAt = -Infinity;
@@ -149,6 +171,16 @@ function followStale(app: FastifyInstance, { stale, streams }: Pick<ApiPorts, 's
     last = now;
   }, staleMs).unref();
   app.addHook('onClose', () => clearInterval(timer));
+}
+
+/** Reads now and then what is remembered for the time when Redis does not answer. */
+function remember(app: FastifyInstance, read: readonly (() => Promise<unknown>)[]): void {
+  let refresh: Repetition | undefined;
+  app.addHook('onReady', (ready) => {
+    refresh = refreshMemory(read);
+    ready();
+  });
+  app.addHook('onClose', () => refresh?.stop());
 }
 
 /** Answers a path or a method that the API does not have. */

@@ -1,12 +1,16 @@
 /** Lists, reads and replays events, limited to those that the caller may see. */
+import { defined } from '../../core/model/defined.ts';
 import { hashId, type PushEvent } from '../../core/model/push-event.ts';
 import type { EventRecord } from '../queue/event-record.ts';
 import type { EventReader, Position } from '../queue/read-events.ts';
 import { type Access, AccessError } from './access.ts';
+import type { EventMemory } from './recall.ts';
 import { hasOutcome, namespacesOf, viewEvent, visibleNamespaces, type EventOutcome, type EventView } from './event-view.ts';
 
 export interface EventPorts {
   readonly reader: EventReader;
+  /** The pushes that were read last, for the time when Redis does not answer; absent where old ones are of no use. */
+  readonly memory?: EventMemory | undefined;
   /** Stores events as a receiver does; resolves when Redis has them. */
   readonly storePushes: (events: readonly PushEvent[]) => Promise<unknown>;
   readonly now: () => Date;
@@ -36,6 +40,8 @@ export interface EventPage {
   readonly events: readonly EventView[];
   /** The position of the next page; absent on the last one. A page may be shorter than requested, even empty, because the number of examined events is limited. */
   readonly next?: Position;
+  /** When they were read, if Redis does not answer. */
+  readonly asOf?: string;
 }
 
 /** The maximum number of events that are examined for one page, which limits the cost of a query for a rare outcome. */
@@ -43,8 +49,31 @@ const maxExamined = 2_000;
 /** The maximum number of namespaces that are checked for one page, because each costs a request to the API server. */
 const maxNamespaces = 200;
 
-/** A page of events, newest first. */
-export async function listEvents({ reader }: EventPorts, access: Access, query: EventQuery): Promise<EventPage> {
+/** A page of events, newest first; of what was read last if Redis does not answer. */
+export function listEvents(
+  { reader, memory }: Pick<EventPorts, 'reader' | 'memory'>,
+  access: Access,
+  query: EventQuery,
+): Promise<EventPage> {
+  return orRecalled({ reader, memory }, async (from, asOf) => ({ ...(await listFrom(from, access, query)), ...defined({ asOf }) }));
+}
+
+/** Reads from Redis, and from memory if Redis does not answer. */
+async function orRecalled<T>(
+  { reader, memory }: Pick<EventPorts, 'reader' | 'memory'>,
+  read: (reader: EventReader, asOf?: string) => Promise<T>,
+): Promise<T> {
+  const past = memory?.past();
+  if (past !== undefined && memory?.isAway() === true) return read(past.reader, past.asOf);
+  try {
+    return await read(reader);
+  } catch (error) {
+    if (error instanceof AccessError || past === undefined) throw error;
+    return read(past.reader, past.asOf);
+  }
+}
+
+async function listFrom(reader: EventReader, access: Access, query: EventQuery): Promise<EventPage> {
   const { limit, repository, since = 0, until } = query;
   const before = query.before ?? (until === undefined ? undefined : { at: until + 1, id: '' });
   const events: EventView[] = [];
@@ -90,9 +119,11 @@ function isWanted(view: EventView, query: EventQuery): boolean {
 }
 
 /** Reads one event; undefined if there is none that the caller may see. */
-export async function readEvent({ reader }: EventPorts, access: Access, id: string): Promise<EventView | undefined> {
-  const record = await reader.get(id);
-  return record === undefined ? undefined : viewFor(access, record);
+export function readEvent(ports: EventPorts, access: Access, id: string): Promise<EventView | undefined> {
+  return orRecalled(ports, async (reader) => {
+    const record = await reader.get(id);
+    return record === undefined ? undefined : viewFor(access, record);
+  });
 }
 
 /** Thrown if the event cannot be replayed, because a receiver ignored it and stored nothing. */

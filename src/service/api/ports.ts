@@ -17,6 +17,7 @@ import type { Doctor } from './doctor-api.ts';
 import type { PodReport } from './pod-view.ts';
 import type { EventPorts } from './events.ts';
 import type { SelectedNamespaces } from './namespaces-api.ts';
+import type { RecalledInstallation } from './recall.ts';
 import type { RecordFeed } from './record-feed.ts';
 import type { PolicyFeed, Streams } from './stream.ts';
 
@@ -35,7 +36,7 @@ export interface ApiPorts extends EventPorts {
   /** The open streams of changes. */
   readonly streams: Streams;
   /** The data in Redis about receivers and registries. */
-  readonly installation: InstallationPorts;
+  readonly installation: RecalledInstallation;
   /** The policies; absent in a process without the role `work`. */
   readonly policies?: PolicyPorts | undefined;
   /** The last report of `doctor`; undefined while there is none. */

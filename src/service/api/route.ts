@@ -126,3 +126,7 @@ export const digestParam = z.string().regex(/^sha256:[0-9a-f]{64}$/, 'is sha256:
 export const receiverParam = z.string().min(1).max(63);
 /** Schema of a time in RFC 3339. */
 export const time = z.iso.datetime();
+/** Schema of the age of an answer that comes from memory. */
+export const asOf = time
+  .exactOptional()
+  .describe('When it was read, if Redis does not answer: what came later is missing. Absent otherwise.');

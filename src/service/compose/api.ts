@@ -71,6 +71,7 @@ export function composeApi(
     options: {
       auth: authOf(settings, reviews),
       reader: createEventReader(events),
+      changedEvents: createChangedEvents(redis.connection, prefix),
       storePushes: (events) => queue.add(events),
       stale: () => staleOf(redis.awaySince(), policies?.staleSince()),
       recordFeed: createRecordFeed({

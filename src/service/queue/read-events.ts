@@ -167,12 +167,13 @@ function sortedAfter(before: Position, references: readonly Reference[]): Refere
   return references.filter((reference) => isAfter(reference, before)).sort(compare);
 }
 
-function isAfter(reference: Position, before: Position): boolean {
+/** Whether a position comes after another one in the list. */
+export function isAfter(reference: Position, before: Position): boolean {
   return before.at === Infinity || compare(reference, before) > 0;
 }
 
 /** Compares two positions; the newest comes first. */
-function compare(a: Position, b: Position): number {
+export function compare(a: Position, b: Position): number {
   if (a.at !== b.at) return b.at - a.at;
   return a.id === b.id ? 0 : a.id < b.id ? 1 : -1;
 }

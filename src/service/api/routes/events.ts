@@ -7,7 +7,7 @@ import { AccessError } from '../access.ts';
 import { eventOutcomes } from '../event-view.ts';
 import { listEvents, readEvent, replayEvent } from '../events.ts';
 import { noteAction, why } from '../request-action.ts';
-import { defineRoute, digestParam, instantParam, labelParam, namespaceName, policyKeyParam, receiverParam, time } from '../route.ts';
+import { asOf, defineRoute, digestParam, instantParam, labelParam, namespaceName, policyKeyParam, receiverParam, time } from '../route.ts';
 import { labelledKeys } from '../see-policies.ts';
 
 const position = z
@@ -123,12 +123,16 @@ export const getEvents = defineRoute({
     before: position.exactOptional().describe('The `next` of the page before.'),
   }),
   answer: z
-    .object({ events: z.array(event), next: z.string().exactOptional().describe('For `before`; absent on the last page.') })
+    .object({ events: z.array(event), next: z.string().exactOptional().describe('For `before`; absent on the last page.'), asOf })
     .meta({ id: 'EventList' }),
   async handle({ query: { repository, label, ...rest }, access, ports }) {
     const name = repository === undefined ? undefined : formatRepository(parseImageReference(repository, ports.aliases).repository);
-    const { events, next } = await listEvents(ports, access, { ...rest, repository: name, among: labelledKeys(ports, label) });
-    return { events: [...events], ...(next !== undefined && { next: `${next.at}-${next.id}` }) };
+    const {
+      events,
+      next,
+      asOf: readAt,
+    } = await listEvents(ports, access, { ...rest, repository: name, among: labelledKeys(ports, label) });
+    return { events: [...events], ...(next !== undefined && { next: `${next.at}-${next.id}` }), ...defined({ asOf: readAt }) };
   },
 });
 

@@ -9,7 +9,7 @@ import { answerNamespace } from '../namespaces-api.ts';
 import { countEvents } from '../count-events.ts';
 import type { PolicyState } from '../../../core/model/policy-state.ts';
 import { listedOf } from '../listed.ts';
-import { defineRoute, namespaceName, time } from '../route.ts';
+import { asOf, defineRoute, namespaceName, time } from '../route.ts';
 import type { ApiPorts } from '../ports.ts';
 import { overview } from '../overview-view.ts';
 import { stale } from '../stale-view.ts';
@@ -70,13 +70,14 @@ export const getReceivers = defineRoute({
   group: 'Installation',
   summary: 'List the receivers, and when they last answered',
   about: `${whole} Secrets are never shown.`,
-  answer: z.object({ receivers: z.array(receiver) }).meta({ id: 'ReceiverList' }),
+  answer: z.object({ receivers: z.array(receiver), asOf }).meta({ id: 'ReceiverList' }),
   async handle({ access, ports }) {
     await requireAll(access);
     const [receivers, deliveries] = await Promise.all([ports.installation.receivers(), ports.installation.deliveries()]);
     return {
-      receivers: receivers.map(({ name, provider }) => {
-        const answers = [...(deliveries.get(name) ?? [])].sort(([a], [b]) => a - b);
+      ...defined({ asOf: receivers.asOf ?? deliveries.asOf }),
+      receivers: receivers.value.map(({ name, provider }) => {
+        const answers = [...(deliveries.value.get(name) ?? [])].sort(([a], [b]) => a - b);
         const latest = (isWanted: (status: number) => boolean) =>
           Math.max(0, ...answers.filter(([status]) => isWanted(status)).map(([, at]) => at));
         const [accepted, refused] = [latest((status) => status < 300), latest((status) => status >= 400)];
@@ -118,12 +119,15 @@ export const getInstallation = defineRoute({
       processes: z.array(
         z.object({ name: z.string(), version: z.string(), roles: z.array(z.string()), startedAt: time }).meta({ id: 'Process' }),
       ),
+      asOf,
     })
     .meta({ id: 'Installation' }),
   async handle({ access, ports }) {
     await requireAll(access);
-    const { processes, ...versions } = await ports.installation.running();
-    return { version: ports.version, ...versions, processes: processes.map(({ roles, ...one }) => ({ ...one, roles: [...roles] })) };
+    const { value, asOf: readAt } = await ports.installation.running();
+    const { processes, ...versions } = value;
+    const shown = processes.map(({ roles, ...one }) => ({ ...one, roles: [...roles] }));
+    return { version: ports.version, ...versions, processes: shown, ...defined({ asOf: readAt }) };
   },
 });
 
@@ -134,7 +138,7 @@ export const getRegistries = defineRoute({
   group: 'Installation',
   summary: 'List the registries of the policies, and what was announced of them',
   about: `${whole} Those that most policies use come first.`,
-  answer: z.object({ registries: z.array(registry) }).meta({ id: 'RegistryList' }),
+  answer: z.object({ registries: z.array(registry), asOf }).meta({ id: 'RegistryList' }),
   async handle({ access, ports }) {
     await requireAll(access);
     const hosts = new Map<string, { policies: number; stalled: number }>();
@@ -146,8 +150,9 @@ export const getRegistries = defineRoute({
       hosts.set(registry, { policies: counts.policies + 1, stalled: counts.stalled + (state === 'Stalled' || state === 'Failed' ? 1 : 0) });
     }
     const ordered = [...hosts].sort(([, a], [, b]) => b.policies - a.policies).slice(0, maxHosts);
-    const announced = await ports.installation.announcements(ordered.map(([host]) => host));
+    const { value: announced, asOf: readAt } = await ports.installation.announcements(ordered.map(([host]) => host));
     return {
+      ...defined({ asOf: readAt }),
       registries: ordered.map(([host, counts], index) => {
         const { lastPush, unannounced = 0 } = announced[index] ?? {};
         return { host, ...counts, ...(lastPush !== undefined && { lastPushAt: toSeconds(new Date(lastPush)) }), unannounced };
