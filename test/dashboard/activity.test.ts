@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { createActivityRoutes } from '../../src/activity/routes.ts';
 import type { Activity } from '../../src/core/model/activity.ts';
 import { readFrom, timeAt } from '../activity/sample-activity.ts';
+import { policyOf } from '../core/model/samples.ts';
 import { ignoredOf, recordOf } from '../service/api/fake-events.ts';
 import { ann } from '../service/api/sample-policies.ts';
 import { exampleOptions } from './example.ts';
@@ -62,6 +63,29 @@ test('text of others is shown as text', async (t) => {
   const { get } = openDashboard(t, { added: withActivity(change, action) });
   for (const url of ['/activity', `/activity?user=${encodeURIComponent(hostile)}`, `/events/${encodeURIComponent(hostile)}`])
     assert.doesNotMatch((await get(url)).text, /<img|<script>/, url);
+});
+
+test('pushes and activity are found by label, outcome, namespace and digest, which the address keeps', async (t) => {
+  const labelled = policyOf({ namespace: 'shop', name: 'ready', uid: 'labelled', labels: { team: 'blue' } });
+  const { get } = openDashboard(t, {
+    policies: { all: () => [labelled] },
+    records: [recordOf('event-number-00002', 6, { 'ops/ready': 'failed' }), recordOf('event-number-00001', 5, { 'shop/ready': 'updated' })],
+    added: withActivity(),
+  });
+  for (const path of ['/events', '/activity'])
+    for (const [query, ...ids] of [
+      ['label=team%3Dblue', 1],
+      ['label=team%3Dred'],
+      ['outcome=failed', 2],
+      ['namespace=shop', 1],
+      [`digest=sha256%3A${'0'.repeat(64)}`],
+      ['', 2, 1],
+    ] as const) {
+      const { text } = await get(`${path}?${query}`);
+      const found = [...text.matchAll(/href="\/events\/event-number-0000(\d)"/g)].map(([, id]) => Number(id));
+      assert.deepEqual([...new Set(found)], ids, `${path}?${query}`);
+      assert.equal(/<details class="more" open/.test(text), query !== '', query);
+    }
 });
 
 test('pages lead on to older entries with the same filters', async (t) => {

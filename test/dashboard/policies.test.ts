@@ -1,7 +1,7 @@
 /** The list of policies: several states at once, values with their counts, groups, one line each, and the file for spreadsheets. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { policyOf, specOf } from '../core/model/samples.ts';
+import { digestOf, policyOf, specOf } from '../core/model/samples.ts';
 import { ann, samplePolicies } from '../service/api/sample-policies.ts';
 import { exampleOptions } from './example.ts';
 import { AccessError } from '../../src/service/api/access.ts';
@@ -45,6 +45,20 @@ test('registries and teams can be chosen, with how many policies each has; one a
   assert.deepEqual((await read('?registry=harbor.example.com')).names, ['ops/a']);
   assert.deepEqual((await read('?team=blue&registry=registry.example.com')).names, []);
   assert.doesNotMatch((await read('?namespace=shop')).text, /name="team"/);
+});
+
+test('policies are found by digest, receiver and the time of their last change, which the address keeps', async (t) => {
+  const read = open(t);
+  assert.match((await read('')).text, /<details class="more"><summary>More filters/);
+  const { text, names } = await read(`?digest=${digestOf('b')}`);
+  assert.ok(names.includes('shop/approval') && names.length < samplePolicies.length, names.join());
+  assert.match(text, /<details class="more" open/);
+  assert.match(text, /href="\/policies\.csv\?digest=sha256/);
+  assert.deepEqual((await read('?receiver=nobody')).names, []);
+  const changed = policyOf({ name: 'changed', uid: 'c', status: { history: [{ at: '2026-03-01T10:00:00Z', tag: '1.0.0' } as never] } });
+  const { get } = openDashboard(t, { policies: { all: () => [changed] } });
+  assert.match((await get('/policies?from=2026-03-01T09%3A59&to=2026-03-01T10%3A01')).text, /shop\/<\/span>changed|>changed</);
+  assert.match((await get('/policies?from=2026-03-01T10%3A01')).text, /No polic/);
 });
 
 test('policies are grouped by cause, namespace or image', async (t) => {

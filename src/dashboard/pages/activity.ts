@@ -3,6 +3,7 @@ import { html, type Html } from '../html.ts';
 import type { Page, Query } from '../page.ts';
 import { activityNames, activityRequest } from '../parts/activity-query.ts';
 import { option } from '../parts/inline.ts';
+import { filterNames, moreFilters } from '../parts/more-filters.ts';
 import { showAction, showChange } from '../parts/happened.ts';
 import { recordOf } from '../parts/problem.ts';
 import { showPush } from '../parts/push.ts';
@@ -52,9 +53,6 @@ function showEntry(entry: ActivityEntry, texts: Texts): Html {
 
 function showFilters(query: Query, texts: Texts): Html {
   const { happened } = texts;
-  const text = (name: string, label: string, more: { readonly placeholder?: string; readonly maxlength: number }) =>
-    html`<label>${label} <input name=${name} value=${query.one(name)} autocapitalize="none" ...${more} /></label>`;
-  const isFiltered = activityNames.some((name) => name !== 'type' && name !== 'policy' && query.one(name) !== undefined);
   return html`
     <form class="filters" method="get" action="/activity" role="search" data-instant>
       <label>
@@ -64,18 +62,11 @@ function showFilters(query: Query, texts: Texts): Html {
           ${activityTypes.map((one) => option(one, happened.types[one], query.one('type')))}
         </select>
       </label>
-      ${text('policy', texts.policy, { placeholder: 'shop/web', maxlength: 317 })}
+      <label
+        >${texts.policy} <input name="policy" value=${query.one('policy')} placeholder="shop/web" maxlength="317" autocapitalize="none"
+      /></label>
       <button>${texts.apply}</button>
-      <details class="more" open=${isFiltered}>
-        <summary>${happened.more}</summary>
-        <div class="filters">
-          ${text('namespace', texts.namespace, { placeholder: 'shop', maxlength: 63 })} ${text('user', happened.user, { maxlength: 253 })}
-          ${text('receiver', texts.receiver, { maxlength: 63 })}
-          ${text('digest', happened.digest, { placeholder: 'sha256:…', maxlength: 71 })}
-          <label>${texts.fromUtc} <input type="datetime-local" name="from" value=${query.one('from')} /></label>
-          <label>${texts.toUtc} <input type="datetime-local" name="to" value=${query.one('to')} /></label>
-        </div>
-      </details>
+      ${moreFilters(filterNames, query, texts)}
     </form>
   `;
 }

@@ -1,24 +1,26 @@
-import { eventOutcomes } from '../../service/api/event-view.ts';
 import { getEvents } from '../../service/api/routes/events.ts';
 import { getOverview } from '../../service/api/routes/installation.ts';
 import { html, type Html } from '../html.ts';
 import { hasActivity, type Page, type Query } from '../page.ts';
 import { bars } from '../parts/bars.ts';
 import { utcOf } from '../parts/activity-query.ts';
-import { option } from '../parts/inline.ts';
+import { filterNames, moreFilters } from '../parts/more-filters.ts';
 import { partOf, recordOf } from '../parts/problem.ts';
 import { type PushEvent, showPush } from '../parts/push.ts';
 import type { Texts } from '../texts/en.ts';
+
+/** What is asked of a user is no push. */
+const filters = filterNames.filter((name) => name !== 'user');
 
 export const events: Page = {
   path: '/events',
   section: 'activity',
   async show(call) {
     const { api, query, texts, caller } = call;
-    const named = ['repository', 'policy', 'outcome', 'receiver', 'from', 'to'].map((name) => [name, query.one(name)] as const);
-    const { from, to, ...filters } = Object.fromEntries(named);
+    const named = ['repository', 'policy', ...filters].map((name) => [name, query.one(name)] as const);
+    const { from, to, ...given } = Object.fromEntries(named);
     const period = { since: utcOf(from), until: utcOf(to) };
-    const reading = api.read(getEvents, { ...filters, ...period, before: query.one('before'), limit: 50 });
+    const reading = api.read(getEvents, { ...given, ...period, before: query.one('before'), limit: 50 });
     const list = await recordOf(reading, call, ({ events: found, next }) => showList(found, next, named, texts));
     // The banner says that figures are missing.
     const hasFigures = caller.stale?.some(({ what }) => what === 'redis') !== true;
@@ -63,17 +65,8 @@ function showFilters(query: Query, texts: Texts): Html {
       <label
         >${texts.policy} <input name="policy" value=${query.one('policy')} placeholder="shop/web" maxlength="317" autocapitalize="none"
       /></label>
-      <label>${texts.receiver} <input name="receiver" value=${query.one('receiver')} maxlength="63" autocapitalize="none" /></label>
-      <label>${texts.fromUtc} <input type="datetime-local" name="from" value=${query.one('from')} /></label>
-      <label>${texts.toUtc} <input type="datetime-local" name="to" value=${query.one('to')} /></label>
-      <label>
-        ${texts.outcome}
-        <select name="outcome">
-          ${option('', texts.anyOutcome, query.one('outcome'))}
-          ${eventOutcomes.map((one) => option(one, texts.outcomes[one], query.one('outcome')))}
-        </select>
-      </label>
       <button>${texts.apply}</button>
+      ${moreFilters(filters, query, texts)}
     </form>
   `;
 }

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { getPolicies } from '../../service/api/routes/policies.ts';
 import { html, type Html } from '../html.ts';
 import type { Page } from '../page.ts';
+import { utcOf } from '../parts/activity-query.ts';
 import { addressWith, readListQuery, type ListQuery } from '../parts/list-query.ts';
 import { listFilters } from '../parts/list-filters.ts';
 import { policyLines } from '../parts/policy-lines.ts';
@@ -22,11 +23,18 @@ export const policies: Page = {
 };
 
 /** The query of the API for a query of the page. */
-export function requestOf({ states, search, namespace, registry, team, group, sort }: ListQuery, teamLabel: string) {
+export function requestOf(
+  { states, search, namespace, registry, team, digest, receiver, from, to, group, sort }: ListQuery,
+  teamLabel: string,
+) {
   return {
     search,
     namespace,
     registry,
+    digest,
+    receiver,
+    since: utcOf(from),
+    until: utcOf(to),
     state: states.join(','),
     label: team === undefined ? teamLabel : `${teamLabel}=${team}`,
     sort: group === undefined ? sort : orderOf[group],

@@ -1,7 +1,8 @@
 /** The filters of the page "Activity", as its address has them. */
 import type { Query } from '../page.ts';
+import { filterNames } from './more-filters.ts';
 
-export const activityNames = ['type', 'policy', 'namespace', 'user', 'receiver', 'outcome', 'digest', 'from', 'to'] as const;
+export const activityNames = ['type', 'policy', ...filterNames] as const;
 
 /** The query of the API. */
 export function activityRequest(query: Query): Readonly<Record<string, string | undefined>> {

@@ -6,6 +6,7 @@ import { html, type Html } from '../html.ts';
 import type { Texts } from '../texts/en.ts';
 import { option } from './inline.ts';
 import { groupings, type ListQuery } from './list-query.ts';
+import { moreFilters } from './more-filters.ts';
 
 type Choices = Pick<z.output<typeof getPolicies.answer>, 'counts' | 'facets'>;
 
@@ -15,6 +16,9 @@ const orders = ['name', 'state', 'changed'] as const;
 /** A form with the filters. `choices` is missing where the list cannot be read. */
 export function listFilters(given: ListQuery, choices: Choices | undefined, texts: Texts): Html {
   const { namespaces = [], registries = [], labels = [] } = choices?.facets ?? {};
+  const { digest, receiver, from, to } = given;
+  const values: Readonly<Record<string, string | undefined>> = { digest, receiver, from, to };
+  const times = { from: texts.happened.changedFrom, to: texts.happened.changedTo };
   const orderTexts = { name: texts.byName, state: texts.byAttention, changed: texts.byChange };
   const groupTexts = { cause: texts.byCause, namespace: texts.namespace, image: texts.image };
   return html`
@@ -50,6 +54,7 @@ export function listFilters(given: ListQuery, choices: Choices | undefined, text
         </select>
       </label>
       <button>${texts.apply}</button>
+      ${moreFilters(['digest', 'receiver', 'from', 'to'], { one: (name) => values[name] }, texts, times)}
     </form>
   `;
 }

@@ -10,6 +10,12 @@ export interface ListQuery {
   readonly namespace: string | undefined;
   readonly registry: string | undefined;
   readonly team: string | undefined;
+  /** Of an image that a policy selects, waits with, has changed to, or rejects. */
+  readonly digest: string | undefined;
+  readonly receiver: string | undefined;
+  /** When a policy has changed last, in UTC. */
+  readonly from: string | undefined;
+  readonly to: string | undefined;
   readonly group: Grouping | undefined;
   readonly sort: string | undefined;
   /** The `next` of the page before. */
@@ -25,6 +31,10 @@ export function readListQuery(query: Query): ListQuery {
     namespace: one('namespace'),
     registry: one('registry'),
     team: one('team'),
+    digest: one('digest'),
+    receiver: one('receiver'),
+    from: one('from'),
+    to: one('to'),
     group: groupings.find((name) => name === one('group')),
     sort: one('sort'),
     after: one('after'),

@@ -18,7 +18,7 @@ export async function partOf<T>(reading: Promise<T>, show: (value: T) => Html): 
   }
 }
 
-/** A part that is read from Redis: with its age if it was read before, or why it cannot be shown. What the user may not see, or has asked for wrongly, is no page. */
+/** A part that is read from Redis: with its age if it was read before, or why it cannot be shown. */
 export async function recordOf<T extends { readonly asOf?: string }>(
   reading: Promise<T>,
   { caller, texts: { outages } }: Pick<PageCall, 'caller' | 'texts'>,
@@ -29,9 +29,9 @@ export async function recordOf<T extends { readonly asOf?: string }>(
     const { asOf } = value;
     return html`${asOf !== undefined && html`<p class="note" role="status">${outages.asOf}${' '}${ago(asOf)}</p>`}${show(value)}`;
   } catch (error) {
-    if (!(error instanceof ApiFailure) || error.status !== 503) throw error;
-    const away = caller.stale?.find(({ what }) => what === 'redis');
-    if (away === undefined) return problem(error.message);
+    if (!(error instanceof ApiFailure) || error.status === 401) throw error;
+    const away = error.status === 503 && caller.stale?.find(({ what }) => what === 'redis');
+    if (away === undefined || away === false) return problem(error.message);
     return html`<p class="problem" role="alert">${outages.notRead}${' '}${ago(away.since)}</p>`;
   }
 }
