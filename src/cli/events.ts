@@ -11,6 +11,7 @@ import { followEvents } from './events/follow-events.ts';
 import { createShortIds, readEvent } from './events/short-ids.ts';
 import { countOf, outputOption, print } from '../service/command-line/output.ts';
 import { printable } from '../service/command-line/printable.ts';
+import { readRecordFilters, recordFilters } from '../service/command-line/record-filters.ts';
 import { policyOptions } from '../service/command-line/policy-client.ts';
 import { startProgress } from '../service/command-line/progress.ts';
 import { reasonLinks } from './reason-links.ts';
@@ -21,6 +22,7 @@ const options = {
   since: { value: 'DURATION', about: 'those of the last 90s, 10m or 1h' },
   repository: { value: 'IMAGE', about: 'of one repository only: harbor.example.com/shop/web' },
   outcome: { value: 'OUTCOME', choices: eventOutcomes, about: `of one outcome only: ${eventOutcomes.join(', ')}` },
+  ...recordFilters,
   follow: { short: 'f', about: 'then show what happens, as it happens, until it is interrupted' },
   namespace: policyOptions.namespace,
   ...apiOptions,
@@ -31,7 +33,7 @@ export const events = defineCommand({
   name: 'events',
   summary: summaries.events,
   about:
-    'Shows the newest pushes that you may see, those that a receiver ignored among them; those of one policy (NAMESPACE/NAME, or ipol/NAME), or one push in full, by its id. Ids are shortened to what is unique. With --follow the oldest is first, and a push is shown again when its result changes; events that are no pushes, such as the pulls of image-watcher itself, are shown once for each repository and then counted; a connection that breaks is opened again.',
+    'Shows the newest pushes that you may see, also ignored ones; those of one policy, or one push in full, by its id. Ids are shortened. With --follow the oldest is first, and a push is shown again when its result changes; events that are no pushes, such as pulls, are shown once for each repository and then counted.',
   arguments: [
     { name: 'POLICY|ID', about: 'NAMESPACE/NAME or ipol/NAME of a policy, or the id of a push, or its beginning', completes: 'policy' },
   ],
@@ -56,8 +58,8 @@ export const events = defineCommand({
         return 0;
       });
     }
-    const { limit, since, repository, outcome } = values;
-    if (follow || [limit, since, repository, outcome].some((value) => value !== undefined))
+    const { limit, since, repository, outcome, until, digest, receiver, label } = values;
+    if (follow || [limit, since, repository, outcome, until, digest, receiver, label].some((value) => value !== undefined))
       throw new UsageError('an id goes without a filter and without --follow; a policy is NAMESPACE/NAME or ipol/NAME');
     return withApi(terminal, async () => {
       const event = await readEvent(values, what);
@@ -67,7 +69,9 @@ export const events = defineCommand({
   },
 });
 
-function readFilter({ limit, since, repository, outcome }: Values<typeof options>): Filter {
+function readFilter(values: Values<typeof options>): Filter {
+  const { limit, since, repository, outcome, until, follow } = values;
+  if (follow && until !== undefined) throw new UsageError('--follow goes without --until');
   const count = limit === undefined ? undefined : Number(limit);
   if (count !== undefined && (!Number.isInteger(count) || count < 1 || count > 500))
     throw new UsageError('--limit is a number from 1 to 500');
@@ -77,10 +81,9 @@ function readFilter({ limit, since, repository, outcome }: Values<typeof options
     limit: count ?? (sinceMs === undefined ? 50 : Number.POSITIVE_INFINITY),
     ...(sinceMs !== undefined && { since: Date.now() - sinceMs }),
     ...defined({ repository, outcome }),
+    more: readRecordFilters(values),
   };
 }
-
-/** The name of a policy. Without a namespace, it is in the namespace of the kubeconfig. */
 
 /** Creates a printer that shows events one by one. In the formats for programs, events are complete. */
 function createFollowed(output: 'text' | 'json' | 'yaml' | undefined, terminal: Terminal): (event: EventView) => void {

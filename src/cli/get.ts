@@ -13,6 +13,7 @@ import {
   resourceNameOf,
   withCluster,
 } from '../service/command-line/policy-client.ts';
+import { labelOption, readLabel } from '../service/command-line/record-filters.ts';
 import { type PolicyName } from '../service/command-line/policy-name.ts';
 import { startProgress } from '../service/command-line/progress.ts';
 import { baseResource, baseShortName } from '../service/resources/group.ts';
@@ -23,6 +24,7 @@ import { summaries } from './summaries.ts';
 const options = {
   ...policyOptions,
   'all-namespaces': { short: 'A', about: 'the policies of all namespaces' },
+  ...labelOption,
   watch: { short: 'w', about: 'then show every change, until it is interrupted' },
   output: {
     short: 'o',
@@ -52,15 +54,18 @@ Exit codes: 0 also where policies are not Ready, 1 a policy is missing or the cl
       throw new UsageError(`--all-namespaces goes without ${names.length > 0 ? 'the names of policies' : '--namespace'}`);
     if (watch && new Set(names.map(({ namespace }) => namespace)).size > 1)
       throw new UsageError('--watch is for the policies of one namespace, or for all with --all-namespaces');
+    if (values.label !== undefined && names.length > 0) throw new UsageError('--label goes without the names of policies');
+    const label = values.label === undefined ? undefined : readLabel(values.label);
+    const hasLabel = (raw: unknown) => label === undefined || labelsOf(raw)[label.key] === label.value;
     const columns = await shown.columns();
     return withCluster(values, terminal, async (client) => {
       const namespace = all ? undefined : currentNamespace(client, names[0]?.namespace ?? values.namespace);
-      const isShown = (raw: unknown) => names.length === 0 || names.some(({ name }) => name === metadataOf(raw).name);
+      const isShown = (raw: unknown) => hasLabel(raw) && (names.length === 0 || names.some(({ name }) => name === metadataOf(raw).name));
       const showNamespace = (all ?? false) || names.some((one) => one.namespace !== values.namespace);
       const found =
         names.length > 0
           ? await readNamed(client, names, terminal)
-          : await readAll(client, { namespace, resource: shown.resource }, terminal);
+          : await readAll(client, { namespace, resource: shown.resource, isShown }, terminal);
       const printer = createPrinter({ output, columns, showNamespace, isBase: shown.resource === baseResource }, terminal);
       if (found.raw.length === 0 && found.missing === 0)
         terminal.err(`there are no ${shown.many}${namespace === undefined ? '' : ` in the namespace ${namespace}`}\n`);
@@ -86,15 +91,21 @@ interface Found {
 
 async function readAll(
   client: KubeClient,
-  { namespace, resource }: { readonly namespace: string | undefined; readonly resource: ShownKind['resource'] },
+  {
+    namespace,
+    resource,
+    isShown,
+  }: { readonly namespace: string | undefined; readonly resource: ShownKind['resource']; readonly isShown: (raw: unknown) => boolean },
   terminal: Terminal,
 ): Promise<Found> {
   const raw: unknown[] = [];
+  let read = 0;
   const progress = startProgress(terminal, 'listing policies …');
   try {
     for await (const { items, remaining } of listPolicies(client, namespace, terminal.signal, resource)) {
-      raw.push(...items);
-      progress.update(`listing policies: ${raw.length} of ${raw.length + remaining}`);
+      raw.push(...items.filter(isShown));
+      read += items.length;
+      progress.update(`listing policies: ${read} of ${read + remaining}`);
     }
   } finally {
     progress.stop();
@@ -191,6 +202,10 @@ function decorate(line: string, row: PolicyRow | undefined, isWide: boolean, ter
   const painted = message === undefined ? line.trimEnd() : paint(isStalled ? 'red' : 'yellow', line.trimEnd());
   if (message === undefined || (isWide && Object.values(cells).includes(message))) return painted;
   return [painted, ...wrap(message, (terminal.columns ?? Infinity) - 2).map((part) => paint('dim', `  ${part}`))].join('\n');
+}
+
+function labelsOf(raw: unknown): Readonly<Record<string, string | undefined>> {
+  return (raw as { metadata?: { labels?: Readonly<Record<string, string>> } }).metadata?.labels ?? {};
 }
 
 function withoutManagedFields(raw: unknown): unknown {

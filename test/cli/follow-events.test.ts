@@ -191,6 +191,25 @@ describe('events', () => {
     assert.ok(Math.abs(Date.parse(query.get('since') ?? '') - Date.now() + 3_600_000) < 600_000, 'an hour ago');
   });
 
+  it('passes filters on to the service, and refuses what it would not understand', async () => {
+    const digest = `sha256:${'a'.repeat(64)}`;
+    await runCommand('events', argumentsOf('--until', '2026-03-01T12:00:00Z', '--digest', digest, '--receiver', 'ci', '-l', 'team=shop'));
+    assert.deepEqual(Object.fromEntries(new URLSearchParams(requested[0])), {
+      until: '2026-03-01T12:00:00Z',
+      digest,
+      receiver: 'ci',
+      label: 'team=shop',
+      limit: '50',
+    });
+    for (const [args, error] of [
+      [['--until', 'yesterday'], /--until is a time such as/],
+      [['--digest', 'sha256:1'], /--digest is sha256:/],
+      [['--label', 'team'], /--label is KEY=VALUE/],
+      [['--follow', '--until', '2026-03-01T12:00:00Z'], /--follow goes without --until/],
+    ] as const)
+      await assert.rejects(async () => runCommand('events', argumentsOf(...args)), error);
+  });
+
   it('--since ends where older ones begin', async () => {
     const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
     events = [1, 2, 30, 90, 200].map((minutes) => pushOf(`m${minutes}`, 'updated', 'web', ago(minutes)));

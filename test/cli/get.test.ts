@@ -60,6 +60,16 @@ describe('what is shown of policies', () => {
       assert.equal(err, '3 policies, 2 of them not in order\n');
     });
 
+    it('shows the policies with a label', async () => {
+      const labelled = { metadata: { labels: { team: 'shop' } } };
+      await world.cluster.request('PATCH', `${policiesPath(world.namespace, 'v1')}/web`, labelled);
+      const { out } = await run('get', ['-l', 'team=shop', '-o', 'name']);
+      assert.match(out, /^\S+\/web\n$/);
+      const { err } = await run('get', ['-l', 'team=other']);
+      assert.match(err, /^there are no policies/);
+      await assert.rejects(async () => run('get', ['web', '-l', 'team=shop']), /--label goes without the names/);
+    });
+
     it('shows the columns and cells of kubectl get', async () => {
       const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
       const path = policiesPath(world.namespace, 'v1');

@@ -2,11 +2,13 @@
 import { defined } from '../../core/model/defined.ts';
 import { policyKey } from '../../core/model/image-policy.ts';
 import { parseDuration } from '../../core/model/text.ts';
+import { eventOutcomes } from '../../service/api/event-view.ts';
 import { activityTypes, type ActivityEntry } from '../../service/api/activity-view.ts';
 import { apiOptions, findPolicyName, withApi } from '../../service/command-line/api-client.ts';
 import { defineCommand, type Terminal, UsageError, type Values } from '../../service/command-line/command.ts';
 import { countOf, outputOption, print } from '../../service/command-line/output.ts';
 import { policyOptions } from '../../service/command-line/policy-client.ts';
+import { readRecordFilters, recordFilters } from '../../service/command-line/record-filters.ts';
 import { printable } from '../../service/command-line/printable.ts';
 import { startProgress } from '../../service/command-line/progress.ts';
 import { withCommands } from '../../service/command-line/with-commands.ts';
@@ -22,6 +24,8 @@ const options = {
   since: { value: 'DURATION', about: 'in the last 90s, 10m or 1h' },
   type: { value: 'TYPE', choices: activityTypes, about: activityTypes.join(', ') },
   user: { value: 'NAME', about: 'what this user asked for' },
+  outcome: { value: 'OUTCOME', choices: eventOutcomes, about: 'pushes with this outcome' },
+  ...recordFilters,
   at: { value: 'TIME', about: 'a time such as 2026-11-24T14:00:00Z' },
   namespace: policyOptions.namespace,
   'all-namespaces': { short: 'A', about: 'all namespaces (default)' },
@@ -50,7 +54,13 @@ const list = defineCommand({
     if ((values.file ?? values.config) !== undefined) throw new UsageError('--file and --config need --at');
     return withApi(terminal, async () => {
       const query = {
-        ...defined({ type: values.type, user: values.user, namespace: policy === undefined ? values.namespace : undefined }),
+        ...readRecordFilters(values),
+        ...defined({
+          type: values.type,
+          user: values.user,
+          outcome: values.outcome,
+          namespace: policy === undefined ? values.namespace : undefined,
+        }),
         ...(policy !== undefined && { policy: policyKey(await findPolicyName(policy, values)) }),
         ...(since !== undefined && { since: new Date(Date.now() - since).toISOString() }),
       };
@@ -68,8 +78,9 @@ const list = defineCommand({
 export const history = withCommands(list, [historyVerify]);
 
 function showStatesAt(values: Values<typeof options>, at: string, policy: string | undefined, terminal: Terminal): Promise<number> {
-  if ((values.limit ?? values.since ?? values.type ?? values.user) !== undefined)
-    throw new UsageError('--at goes without --limit, --since, --type and --user');
+  const { limit, since, type, user, outcome, until, digest, receiver, label } = values;
+  if ([limit, since, type, user, outcome, until, digest, receiver, label].some((value) => value !== undefined))
+    throw new UsageError('--at goes without filters such as --since and --user');
   return showStates({ ...values, at, policy }, terminal);
 }
 

@@ -10,6 +10,8 @@ export interface Filter {
   readonly outcome?: EventOutcome;
   /** The number of events in one request, at most 500. */
   readonly pageSize?: number;
+  /** Further filters, as the query of the API. */
+  readonly more?: Readonly<Record<string, string>>;
   readonly policy?: { readonly namespace: string; readonly name: string };
 }
 
@@ -40,8 +42,8 @@ interface PageRequest {
   readonly before: string | undefined;
 }
 
-function queryOf({ repository, outcome, policy, since }: Filter, { size, before }: PageRequest): string {
-  const query = new URLSearchParams({ limit: String(size) });
+function queryOf({ repository, outcome, policy, since, more }: Filter, { size, before }: PageRequest): string {
+  const query = new URLSearchParams({ ...more, limit: String(size) });
   if (repository !== undefined) query.set('repository', repository);
   if (outcome !== undefined) query.set('outcome', outcome);
   if (policy !== undefined) query.set('policy', `${policy.namespace}/${policy.name}`);

@@ -64,6 +64,10 @@ for (const [args, names] of [
   ],
   [['--user', 'ada@example.com'], ['rollback']],
   [['--limit', '1'], ['rollback']],
+  [['--until', '2026-03-01T12:00:00Z'], []],
+  [['--receiver', 'prod', '--outcome', 'updated'], [undefined]],
+  [['--receiver', 'other'], []],
+  [['--digest', `sha256:${'0'.repeat(64)}`], []],
 ] as const)
   test(`only what is asked for: ${args.join(' ')}`, async (t) => {
     const { out } = await (await start(t))(...args, '--output', 'json');
