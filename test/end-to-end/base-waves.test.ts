@@ -209,13 +209,16 @@ describe('the waves of a base', () => {
     await service.kill9();
     await service.restart();
     const status = await waitForStatus('21.0.3 is rejected', ({ rejected = [] }) => rejected.some((one) => one.digest === digest));
+    // The base may be rejected for the first canary before the second one is changed, as on a busy machine.
     await waitFor('the canaries to run their former images', async () => {
       const running = await runningImages();
-      return canaries.every((name) => running.get(name) === former.get(name) && seen.changesOf(name).length > 0);
+      return seen.changes.length > 0 && canaries.every((name) => running.get(name) === former.get(name));
     });
     assertOnlyApplicationsChanged();
     assert.match(status.rejected?.[0]?.message ?? '', /Deployment .*app-0[01]: /);
-    const ended = await waitForStatus('both canaries have failed', ({ waves }) => waves?.failed === canaries.length);
+    const ended = await waitForStatus('nothing is under way', ({ waves }) => {
+      return waves !== undefined && waves.failed > 0 && waves.pending + waves.progressing === 0;
+    });
     assert.deepEqual([ended.history?.[0]?.digest, ended.history?.[0]?.result], [digest, 'Rejected']);
     const ready = ended.conditions?.find(({ type }) => type === 'Ready');
     assert.deepEqual([ready?.status, ready?.reason], ['False', 'BaseRejected']);
