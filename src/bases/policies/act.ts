@@ -16,9 +16,9 @@ import type { ReplacementProgress, SelectedBase } from './plan-roll-out.ts';
 import type { Line } from '../recognize/line.ts';
 import type { KnownBases } from '../recognize/recognize-images.ts';
 import type { RestartPorts } from './examine-restarts.ts';
-import { findOutdated, restartOutdated } from './restart-outdated.ts';
+import { awaitsRestartedCanaries, findOutdated, restartOutdated } from './restart-outdated.ts';
 import { awaitsRebuiltCanaries, requestRebuilds, type RebuildPorts } from './request-rebuilds.ts';
-import { rollOutRebased, type RebasePorts } from './roll-out-rebased.ts';
+import { rollOutRebased, type RebasePorts, type RolledOut } from './roll-out-rebased.ts';
 
 /** A policy whose spec can be used. */
 export type UsableBasePolicy = BaseImagePolicy & { readonly spec: BasePolicySpec };
@@ -129,16 +129,22 @@ export async function act(acting: Acting, ports: ActPorts): Promise<Acted> {
   const rebuilt = acting.current.map((image) => ({ image, action: actionFor(image, policy.spec.onNewBase) }));
   const triggers = [...chosen, ...rebuilt].filter((one): one is Chosen<TriggerAction> => one.action.kind === 'trigger');
   // Canaries come first, whichever action brings them forward.
-  const awaitsRebuilds = rebases.length > 0 && awaitsRebuiltCanaries(acting, triggers);
-  const rollingOut = rollOutRebased(acting, rebases, ports, awaitsRebuilds);
+  const awaitsRebuilds = rebases.length + restarts.length > 0 && awaitsRebuiltCanaries(acting, triggers);
+  const restarting = await awaitsRestartedCanaries(acting, restarts, ports);
+  const elsewhere = { isOpen: awaitsRebuilds || restarting.isOpen, done: restarting.done };
+  const rollingOut = rollOutRebased(acting, rebases, ports, elsewhere);
   const requesting =
     policy.spec.waves.canaries === undefined
       ? requestRebuilds(acting, triggers, ports)
-      : rollingOut.then(({ awaitsCanaries }) => requestRebuilds(acting, triggers, ports, awaitsCanaries));
+      : rollingOut.then(({ awaitsCanaries }) => {
+          const awaited = awaitsCanaries ? 'rebased' : restarting.isOpen ? 'restarted' : undefined;
+          return requestRebuilds(acting, triggers, ports, { awaited, areWaiting: awaitsRebuilds });
+        });
   const [rolledOut, requested] = await Promise.all([rollingOut, requesting]);
   // The roll-outs run one after the other, so that `maxParallel` and `maxFailures` hold for both together. A rejected base is not rolled out.
   const isRejected = rejectionOf(policy, base, acting.now) !== undefined;
-  const restarted = isRejected || isOver(rolledOut) ? await restartOutdated(acting, restarts, ports) : nothing;
+  const isTurn = isRejected || isOver(rolledOut) || (restarting.isOpen && isAtRest(rolledOut));
+  const restarted = isTurn ? await restartOutdated(acting, restarts, ports, awaitsRebuilds || !isOver(rolledOut)) : nothing;
   const parts = [rolledOut, requested, restarted];
   // What follows from a rejection is done when it is recorded, and nothing else may happen that begins a reconcile.
   const isRejectedNow = parts.some(({ status }) => status.rejected !== undefined);
@@ -163,6 +169,11 @@ const awaitsImage = 'its workloads are restarted when the tag has an image on th
 
 function isOver({ status: { waves } }: Acted): boolean {
   return waves === undefined || (waves.stopped === undefined && waves.pending + waves.progressing === 0);
+}
+
+/** Whether no rebased image is being rolled out, and no canary among them is left. */
+function isAtRest({ status: { waves }, awaitsCanaries }: RolledOut): boolean {
+  return awaitsCanaries !== true && (waves === undefined || (waves.stopped === undefined && waves.progressing === 0));
 }
 
 /** The sum of the waves of rebased images and of restarts. */

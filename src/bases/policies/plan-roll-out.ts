@@ -9,7 +9,7 @@ import { listFew, toTime } from '../../core/model/text.ts';
 import { formatWorkload, workloadKey, type Workload, type WorkloadRef } from '../../core/model/workload.ts';
 import { isReleased } from '../../core/plan/guards/released.ts';
 import { rejectionOf } from '../../core/plan/rejected-base.ts';
-import { canariesElsewhere, nextWave, type WaveMember } from '../../core/plan/next-wave.ts';
+import { canariesElsewhere, doneElsewhere, nextWave, type WaveMember } from '../../core/plan/next-wave.ts';
 import { actionFor } from './action-for.ts';
 import { childName, childState, hasOtherWindows, type Child, type ChildState, type Replacement } from './child-policies.ts';
 
@@ -31,13 +31,22 @@ export interface RollOut {
   readonly unknown?: ReadonlySet<string>;
   /** All children of the policy. */
   readonly children: readonly Child[];
-  /** Whether others wait for canaries that are rebuilt. */
-  readonly awaitsRebuilds?: boolean;
+  readonly elsewhere?: CanariesElsewhere;
   readonly findWorkload: (ref: Replacement['workload']) => Workload | undefined;
   /** Whether the policy selects the workload, and its owners may have consented. */
   readonly selects: (workload: Workload) => boolean;
   readonly now: number;
 }
+
+/** The canaries that are rebuilt or restarted, for which all that are no canaries wait. */
+export interface CanariesElsewhere {
+  /** Whether one of them has not rolled out. */
+  readonly isOpen: boolean;
+  /** How many were restarted, and have rolled out. */
+  readonly done: number;
+}
+
+export const noneElsewhere: CanariesElsewhere = { isOpen: false, done: 0 };
 
 /** The next step of a roll-out, and its status. */
 export interface RollOutPlan {
@@ -83,7 +92,7 @@ export function planRollOut({
   unrebased = [],
   unknown = new Set(),
   children,
-  awaitsRebuilds = false,
+  elsewhere = noneElsewhere,
   findWorkload,
   selects,
   now,
@@ -118,7 +127,8 @@ export function planRollOut({
     settings.canaries !== undefined && matchesSelector(settings.canaries, findWorkload(workload)?.labels);
   const count = (state: ReplacementState['state']) => [...states.values()].filter((one) => one.state === state).length;
   const done = count('Done');
-  const lastDoneAt = lastDoneOf(policy, base, { done, progressing: count('Progressing') + count('Blocked') }, now);
+  const progressing = count('Progressing') + count('Blocked');
+  const lastDoneAt = lastDoneOf(policy, base, { done, progressing, doneElsewhere: elsewhere.done }, now);
   const begun = begunFor(policy, base);
   const replacements = [...followed.map(({ replacement }) => replacement), ...pending];
   const members = replacements.map((replacement): WaveMember => {
@@ -138,7 +148,8 @@ export function planRollOut({
   }
   for (const key of unknown) if (begun.has(key)) members.push({ key, isCanary: false, state: 'Progressing' });
   const rejected = rejectionOf(policy, base, now);
-  if (awaitsRebuilds) members.push(canariesElsewhere);
+  if (elsewhere.isOpen) members.push(canariesElsewhere);
+  else if (lastDoneAt !== undefined) members.push(doneElsewhere(lastDoneAt));
   const once = eachOnce(members);
   const wave = rejected === undefined ? nextWave(once, settings, new Date(now)) : { start: [] };
   const stopped = rejected?.message ?? wave.stopped;
@@ -152,7 +163,7 @@ export function planRollOut({
     begin: wave.start,
     due: new Set(unrebased.map(workloadKey).filter((key) => started.has(key) || hasChild.has(key))),
     following: stopped === undefined ? followingWave(once, started, settings) : new Set(),
-    admitsBetween: stopped === undefined && wave.until === undefined && !awaitsRebuilds && !once.some(isCanaryOpen),
+    admitsBetween: stopped === undefined && wave.until === undefined && !elsewhere.isOpen && !once.some(isCanaryOpen),
     awaitsCanaries: once.some(isCanaryOpen),
     create,
     rollBack: halted.filter((child) => !idle.includes(child)),
@@ -191,16 +202,17 @@ function followingWave(members: readonly WaveMember[], started: ReadonlySet<stri
 
 /**
  * When the last rollout was completed: now, if more are completed, or fewer are in progress, than before. The status counts rebased images and restarts
- * together. `counts` are those of one of them, and only one is in progress at a time.
+ * together. `counts` are those of one of them, and only one is in progress at a time. `doneElsewhere`: those of the other one that are completed.
  */
 export function lastDoneOf(
   { status: { waves } }: BaseImagePolicy,
   { digest }: Pick<SelectedBase, 'digest'>,
-  { done, progressing }: Pick<RollOutPlan['waves'], 'done' | 'progressing'>,
+  { done, progressing, doneElsewhere = 0 }: Pick<RollOutPlan['waves'], 'done' | 'progressing'> & { readonly doneElsewhere?: number },
   now: number,
 ): string | undefined {
   const before = waves?.base === digest ? waves : undefined;
-  const isNew = done > 0 && (done > (before?.done ?? 0) || progressing < (before?.progressing ?? 0));
+  const isMore = done > (before?.done ?? 0);
+  const isNew = isMore || (done + doneElsewhere > 0 && progressing < (before?.progressing ?? 0));
   return isNew ? toTime(new Date(now)) : before?.lastDoneAt;
 }
 

@@ -5,7 +5,7 @@
 import { defined } from '../../core/model/defined.ts';
 import { matchesSelector } from '../../core/model/label-selector.ts';
 import { listFew, toSeconds } from '../../core/model/text.ts';
-import { findContainer, formatWorkload, type Workload, type WorkloadContainer } from '../../core/model/workload.ts';
+import { findContainer, formatWorkload, workloadKey, type Workload, type WorkloadContainer } from '../../core/model/workload.ts';
 import { isReleased } from '../../core/plan/guards/released.ts';
 import { nextOpening } from '../../core/plan/next-opening.ts';
 import { canariesElsewhere, nextWave, type WaveMember } from '../../core/plan/next-wave.ts';
@@ -25,6 +25,9 @@ export interface Rebuild {
   readonly isOverdue: boolean;
 }
 
+/** Canaries of another action. */
+export type AwaitedCanaries = 'rebased' | 'restarted';
+
 /** The next step of the rebuilds. */
 export interface RebuildStep {
   /** The keys of the rebuilds that are requested now. */
@@ -42,16 +45,16 @@ const patienceMs = 15 * 60_000;
 /** The interval of checks while rollouts are in progress, because only their images are watched. */
 const pollMs = 10_000;
 
-/** The next step. `failed`: the digests of images on the selected base whose rollouts failed, so that their workloads were rolled back. `awaitsRebased`: whether canaries that are rebased have not rolled out. */
+/** The next step. `failed`: the digests of images on the selected base whose rollouts failed, so that their workloads were rolled back. `awaited`: which canaries of other actions have not rolled out. */
 export function planRebuilds(
   rebuilds: readonly Rebuild[],
-  { failed, awaitsRebased }: { readonly failed: ReadonlySet<string>; readonly awaitsRebased: boolean },
+  { failed, awaited }: { readonly failed: ReadonlySet<string>; readonly awaited?: AwaitedCanaries | undefined },
   acting: Acting,
 ): RebuildStep {
   const { policy, now } = acting;
   const members = rebuilds.flatMap((rebuild) => memberOf(rebuild, failed, acting));
   const opening = nextOpening(policy.spec.base.windows, new Date(now));
-  const wave = nextWave(awaitsRebased ? [...members, canariesElsewhere] : members, policy.spec.waves, new Date(now));
+  const wave = nextWave(awaited === undefined ? members : [...members, canariesElsewhere], policy.spec.waves, new Date(now));
   const start = new Set(opening === undefined ? wave.start : []);
   const isRollingOut = members.some(({ isRollingOut }) => isRollingOut);
   const isAwaited = members.some(({ state }) => state === 'Pending');
@@ -64,7 +67,7 @@ export function planRebuilds(
     waiting:
       opening !== undefined
         ? whileClosed(opening)
-        : { reason: 'WavePending', message: awaitsRebased ? afterRebased : describeWave(members, start, wave.until) },
+        : { reason: 'WavePending', message: awaited === undefined ? describeWave(members, start, wave.until) : afterCanaries(awaited) },
     ...(wave.stopped !== undefined && { rejection: listFew(failures, (failure) => failure) }),
     ...(times.length > 0 && { until: new Date(Math.min(...times)) }),
   };
@@ -105,21 +108,25 @@ function memberOf({ key, behind, current, request, isOverdue }: Rebuild, failed:
 
 /** Whether a canary is left to be rebuilt, or its rebuilt image to roll out. */
 export function awaitsCanaries(images: readonly ImageBehind[], isBehind: (image: ImageBehind) => boolean, acting: Acting): boolean {
-  const { canaries, maxFailures } = acting.policy.spec.waves;
+  const { policy, now } = acting;
+  const { canaries, maxFailures } = policy.spec.waves;
   if (canaries === undefined) return false;
-  return images.some((image) =>
-    runsOf(image, acting).some(({ workload, containers }) => {
-      if (!matchesSelector(canaries, workload.labels)) return false;
+  const failed = new Set<string>();
+  for (const image of images)
+    for (const { workload, containers } of runsOf(image, acting)) {
+      if (!matchesSelector(canaries, workload.labels)) continue;
       if (isBehind(image)) return true;
       const at = containers
         .flatMap(({ imageSetAt }) => imageSetAt ?? [])
         .toSorted()
         .at(-1);
-      const { kind } = evaluateRollout(workload, { since: new Date(at ?? 0), timeoutMs: patienceMs }, new Date(acting.now));
-      // A failure rejects the base, unless several are accepted.
-      return kind === 'progressing' || (kind === 'failed' && maxFailures === 1 && at !== undefined);
-    }),
-  );
+      const since = new Date(at ?? 0);
+      const { kind } = evaluateRollout(workload, { since, timeoutMs: patienceMs }, new Date(now));
+      if (kind === 'progressing') return true;
+      if (kind === 'failed' && at !== undefined && !isReleased(since, policy.actions, new Date(now))) failed.add(workloadKey(workload));
+    }
+  // So many failures reject the base.
+  return failed.size >= maxFailures;
 }
 
 interface Run {
@@ -168,7 +175,9 @@ function whileClosed(opening: Date): RebuildStep['waiting'] {
   return { reason: 'Window', message: `its rebuild is requested when the next window opens: ${toSeconds(opening)}` };
 }
 
-const afterRebased = 'its rebuild is requested when the canaries that are rebased have rolled out';
+function afterCanaries(awaited: AwaitedCanaries): string {
+  return `its rebuild is requested when the canaries that are ${awaited} have rolled out`;
+}
 
 function describeWave(members: readonly Member[], start: ReadonlySet<string>, until: Date | undefined): string {
   if (until !== undefined) return `its rebuild is requested in a later wave; the pause ends at ${toSeconds(until)}`;

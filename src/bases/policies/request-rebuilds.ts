@@ -15,7 +15,7 @@ import type { FactsReader } from '../recognize/facts-reader.ts';
 import { judge } from '../recognize/recognize-base.ts';
 import { recognizeImages, requireRead } from '../recognize/recognize-images.ts';
 import type { SelectedBase } from './plan-roll-out.ts';
-import { awaitsCanaries, planRebuilds, type Rebuild } from './rebuild-waves.ts';
+import { type AwaitedCanaries, awaitsCanaries, planRebuilds, type Rebuild } from './rebuild-waves.ts';
 
 /** A rebuild of one source for one base. */
 export interface RebuildOrder extends RebuildTarget {
@@ -43,17 +43,24 @@ const order: readonly RebuildState['state'][] = ['Failed', 'Pending', 'Requested
 /** The maximum number of sources of a policy. The owners of workloads decide how many there are. */
 const maxSources = 1_000;
 
+export interface Others {
+  /** The canaries of other actions that have not rolled out. */
+  readonly awaited?: AwaitedCanaries | undefined;
+  /** Whether other actions wait for canaries that are rebuilt, so that those are judged also when all of them were rebuilt. */
+  readonly areWaiting?: boolean;
+}
+
 /** Requests rebuilds of the sources that have no request yet, in waves. `chosen`: the images that are behind, and those that were rebuilt already. */
 export async function requestRebuilds(
   acting: Acting,
   chosen: readonly Chosen<TriggerAction>[],
   ports: RebuildPorts,
-  awaitsRebased = false,
+  { awaited, areWaiting = false }: Others = {},
 ): Promise<Acted> {
   const { policy, base, behind, now } = acting;
   const isBehind = new Set(behind);
   const own = chosen.filter(({ image }) => isBehind.has(image));
-  if (own.length === 0) return { states: new Map(), status: {} };
+  if (own.length === 0 && !areWaiting) return { states: new Map(), status: {} };
   const rejected = rejectionOf(policy, base, now);
   if (rejected !== undefined) return { states: new Map(own.map(({ image }) => [image, whileRejected(rejected.message)])), status: {} };
   const found = chosen.map((one) => ({ ...one, pipeline: pipelineOf(one.action.ci), source: sourceOf(one) }));
@@ -81,7 +88,7 @@ export async function requestRebuilds(
     };
     return [{ ...first, ...rebuild, overdueAt, after: isForgotten ? record.at : record?.after }];
   });
-  const step = planRebuilds(sources, { failed: await findFailed(sources, acting, ports), awaitsRebased }, acting);
+  const step = planRebuilds(sources, { failed: await findFailed(sources, acting, ports), awaited }, acting);
   const requests: RebuildState[] = [];
   const orders: RebuildOrder[] = [];
   const times = [step.until?.getTime()];

@@ -9,12 +9,12 @@ import { describeError, PermanentError } from '../../core/model/errors.ts';
 import { matchesSelector } from '../../core/model/label-selector.ts';
 import { cut, listFew, toSeconds } from '../../core/model/text.ts';
 import { maxLengths } from '../../core/model/policy-status.ts';
-import { formatWorkload, workloadKey } from '../../core/model/workload.ts';
+import { formatWorkload, workloadKey, type WorkloadRef } from '../../core/model/workload.ts';
 import { nextOpening } from '../../core/plan/next-opening.ts';
-import { nextWave, type Wave, type WaveMember } from '../../core/plan/next-wave.ts';
+import { canariesElsewhere, doneElsewhere, nextWave, type Wave, type WaveMember } from '../../core/plan/next-wave.ts';
 import type { Acted, Acting, ImageBehind } from './act.ts';
 import { rejectionOf, withRejection } from '../../core/plan/rejected-base.ts';
-import { begunFor, lastDoneOf } from './plan-roll-out.ts';
+import { begunFor, type CanariesElsewhere, lastDoneOf, noneElsewhere } from './plan-roll-out.ts';
 import { order, stateOf, type Candidate, type Restart } from './restart-states.ts';
 import { examineAll, hasConsent, parallelReads, type RestartPorts } from './examine-restarts.ts';
 
@@ -23,8 +23,13 @@ const pollMs = 10_000;
 /** A restart that a registry or the API server refused is tried again after this time. */
 const retryMs = 60_000;
 
-/** Restarts outdated workloads. `current` are the images whose tags are built on the selected base. */
-export async function restartOutdated(acting: Acting, current: readonly ImageBehind[], ports: RestartPorts): Promise<Acted> {
+/** Restarts outdated workloads. `current` are the images whose tags are built on the selected base. While `awaitsOthers`, only canaries are restarted. */
+export async function restartOutdated(
+  acting: Acting,
+  current: readonly ImageBehind[],
+  ports: RestartPorts,
+  awaitsOthers = false,
+): Promise<Acted> {
   const images = current.filter(hasMutableTag);
   if (images.length === 0) return { states: new Map(), status: {} };
   const { policy, now, signal } = acting;
@@ -35,8 +40,7 @@ export async function restartOutdated(acting: Acting, current: readonly ImageBeh
   // Pods of workloads that could not be read may be starting, so nothing more begins. A permanent error does not prevent other restarts.
   const unread = failures.filter((error) => !(error instanceof PermanentError)).length;
   const rejected = rejectionOf(policy, acting.base, now);
-  const isCanary = ({ workload }: Candidate) =>
-    policy.spec.waves.canaries !== undefined && matchesSelector(policy.spec.waves.canaries, acting.findWorkload(workload)?.labels);
+  const isCanary = ({ workload }: Candidate) => isCanaryOf(acting, workload);
   const count = (state: Restart['state']) => restarts.filter((one) => one.state === state).length;
   const counts = { done: count('Done'), progressing: count('Progressing') + unread };
   const lastDoneAt = lastDoneOf(policy, acting.base, counts, now);
@@ -47,8 +51,12 @@ export async function restartOutdated(acting: Acting, current: readonly ImageBeh
       restarts.filter(({ state }) => state === 'Pending'),
       ({ workload }) => workloadKey(workload),
     );
-  const planWave = () =>
-    unread > 0 ? { start: [] } : nextWave(membersOf(restarts, { isCanary, lastDoneAt, begun }), policy.spec.waves, new Date(now));
+  const planWave = () => {
+    const members = membersOf(restarts, { isCanary, lastDoneAt, begun });
+    if (awaitsOthers) members.push(canariesElsewhere);
+    else if (lastDoneAt !== undefined) members.push(doneElsewhere(lastDoneAt));
+    return unread > 0 ? { start: [] } : nextWave(members, policy.spec.waves, new Date(now));
+  };
   let wave: Wave = rejected === undefined ? planWave() : { start: [], stopped: rejected.message };
   const started = new Set<string>();
   let isOutage = false;
@@ -96,6 +104,32 @@ export async function restartOutdated(acting: Acting, current: readonly ImageBeh
     },
     ...(untils.length > 0 && { until: new Date(Math.min(...untils)) }),
   };
+}
+
+/** The restarts of canaries, for which all others wait. A canary whose tag has no image on the selected base is not waited for, because nothing brings that about. */
+export async function awaitsRestartedCanaries(
+  acting: Acting,
+  current: readonly ImageBehind[],
+  ports: RestartPorts,
+): Promise<CanariesElsewhere> {
+  const { policy, base, now } = acting;
+  const ofCanaries = current.filter(hasMutableTag).flatMap((image) => {
+    const workloads = image.workloads.filter(({ workload }) => isCanaryOf(acting, workload));
+    return workloads.length === 0 ? [] : [{ ...image, workloads }];
+  });
+  if (ofCanaries.length === 0 || rejectionOf(policy, base, now) !== undefined) return noneElsewhere;
+  const { restarts, failures } = await examineAll(ofCanaries, acting, ports);
+  const count = (wanted: Restart['state']) => restarts.filter(({ state }) => state === wanted).length;
+  const isUnread = failures.some((error) => !(error instanceof PermanentError));
+  const failed = new Set(restarts.flatMap(({ state, workload }) => (state === 'Failed' ? [workloadKey(workload)] : [])));
+  // So many failures reject the base.
+  const isFailed = failed.size >= policy.spec.waves.maxFailures;
+  return { isOpen: isUnread || isFailed || count('Pending') + count('Progressing') > 0, done: count('Done') };
+}
+
+function isCanaryOf({ policy, findWorkload }: Acting, workload: WorkloadRef): boolean {
+  const { canaries } = policy.spec.waves;
+  return canaries !== undefined && matchesSelector(canaries, findWorkload(workload)?.labels);
 }
 
 /** The images whose workloads a policy without permission to act would restart, and those that stay behind. A later reconcile finds unreadable images. */

@@ -10,7 +10,7 @@ import type { Acted, Acting, Chosen, ImageBehind, ImageState, UsableBasePolicy }
 import { childManifest, childName, type Child, type ChildManifest, type Replacement } from './child-policies.ts';
 import { rejectionOf, withRejection } from '../../core/plan/rejected-base.ts';
 import { discardRejected } from './discard-rejected.ts';
-import { isOver, planRollOut, type ReplacementState, type RollOutPlan } from './plan-roll-out.ts';
+import { type CanariesElsewhere, isOver, noneElsewhere, planRollOut, type ReplacementState, type RollOutPlan } from './plan-roll-out.ts';
 import { rebaseAhead, rebaseDue, refused, type RebasePort, type RebaseResult, type Result, type Results } from './rebase-images.ts';
 
 export interface RebasePorts extends RebasePort {
@@ -31,6 +31,9 @@ const retryMs = 60_000;
 /** The images that are left are planned after this time. */
 const nextMs = 1_000;
 
+/** What was done, and whether a canary is left to roll out. */
+export type RolledOut = Acted & { readonly awaitsCanaries?: boolean };
+
 /**
  * Rolls out rebased images. An image is rebased when the wave of one of its workloads begins, or the wave before that one: so the first workload is changed soon,
  * and a bad base leaves few images behind. Children are not listed for a policy that never had an action that creates them.
@@ -39,14 +42,14 @@ export async function rollOutRebased(
   acting: Acting,
   chosen: readonly Chosen<RebaseAction>[],
   ports: RebasePorts,
-  awaitsRebuilds = false,
-): Promise<Acted & { readonly awaitsCanaries?: boolean }> {
+  elsewhere: CanariesElsewhere = noneElsewhere,
+): Promise<RolledOut> {
   const { policy, base, signal, now } = acting;
   if (!policy.spec.onNewBase.some(({ kind }) => kind === 'rebase') && policy.status.waves === undefined)
     return { states: new Map(), status: {} };
   const children = await ports.children.list(policy, signal);
   const findWorkload = await readReplaced(children, acting, ports);
-  const planWith = (results: Results) => planFor(acting, { chosen, results, children, awaitsRebuilds, findWorkload });
+  const planWith = (results: Results) => planFor(acting, { chosen, results, children, elsewhere, findWorkload });
   const { plan, results } = await rebaseDue(acting, chosen, planWith, ports);
   if (plan.begin.length > 0) await acting.beginWave(plan.begin);
   else if (plan.create.length + plan.remove.length + plan.rollBack.length > 0) await acting.confirmUnchanged();
@@ -87,11 +90,11 @@ interface Known {
   readonly chosen: readonly Chosen<RebaseAction>[];
   readonly results: Results;
   readonly children: readonly Child[];
-  readonly awaitsRebuilds: boolean;
+  readonly elsewhere: CanariesElsewhere;
   readonly findWorkload: Acting['findWorkload'];
 }
 
-function planFor(acting: Acting, { chosen, results, children, awaitsRebuilds, findWorkload }: Known): RollOutPlan {
+function planFor(acting: Acting, { chosen, results, children, elsewhere, findWorkload }: Known): RollOutPlan {
   const { policy, base, now } = acting;
   const wanted = [...results].flatMap(([image, result]) => ('tag' in result ? replacementsOf(image, result.tag, acting.findWorkload) : []));
   const workloadsOf = (isIncluded: (result: Result | undefined) => boolean) =>
@@ -104,7 +107,7 @@ function planFor(acting: Acting, { chosen, results, children, awaitsRebuilds, fi
     unrebased: isRejected ? [] : workloadsOf((result) => result === undefined || 'isPlanned' in result),
     unknown: new Set(workloadsOf((result) => result !== undefined && 'fault' in result).map(workloadKey)),
     children,
-    awaitsRebuilds,
+    elsewhere,
     findWorkload,
     selects: (workload) => acting.selects(workload) && acting.permits(workload),
     now,

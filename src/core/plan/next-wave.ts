@@ -16,6 +16,11 @@ export interface WaveMember {
 /** Stands for canaries that are changed in another way, and have not rolled out: all that are no canaries wait for them. */
 export const canariesElsewhere: WaveMember = { key: '', isCanary: true, state: 'Blocked' };
 
+/** Stands for workloads that were changed in another way, the last of them at this time: the pause begins when it has rolled out. */
+export function doneElsewhere(doneAt: string): WaveMember {
+  return { ...canariesElsewhere, state: 'Done', doneAt };
+}
+
 /** The next step of the waves. */
 export interface Wave {
   /** The keys of the workloads that are changed now. */
@@ -31,7 +36,7 @@ export function nextWave(members: readonly WaveMember[], { maxParallel, pauseMs,
   const count = (counted: WaveMember['state']) => members.filter(({ state }) => state === counted).length;
   const [failed, refused] = [count('Failed'), count('Refused')];
   if (failed + refused >= maxFailures)
-    return { start: [], stopped: describeFailures(failed, refused, members.filter((one) => one !== canariesElsewhere).length) };
+    return { start: [], stopped: describeFailures(failed, refused, members.filter(({ key }) => key !== canariesElsewhere.key).length) };
   const pending = members.filter(({ state }) => state === 'Pending').toSorted((a, b) => (a.key < b.key ? -1 : 1));
   const isWaveOver = !members.some(({ state }) => state === 'Progressing');
   if (pending.length === 0 || !isWaveOver) return { start: [] };

@@ -64,8 +64,12 @@ interface Options extends Written {
   /** What the registry knows about images. */
   readonly facts?: FactsReader;
   readonly known?: readonly KnownBase[];
-  /** Images on the base, and the pods of their workloads. */
-  readonly current?: { readonly images: readonly ImageBehind[]; readonly pods: RunningPods };
+  /** Images on the base, and the pods of their workloads, or of each by its name, which may then be restarted. */
+  readonly current?: { readonly images: readonly ImageBehind[]; readonly pods: RunningPods | Readonly<Record<string, RunningPods>> };
+}
+
+function isPods(pods: RunningPods | Readonly<Record<string, RunningPods>>): pods is RunningPods {
+  return 'uid' in pods;
 }
 
 /** Acts on images, with ports that record what is asked of them. */
@@ -109,8 +113,15 @@ export async function run(
       read: () => Promise.resolve(rebuilds),
     },
     restarts: {
-      read: () => (current === undefined ? Promise.reject(new Error('no workload is to be restarted')) : Promise.resolve(current.pods)),
-      restart: () => Promise.reject(new Error('no workload is to be restarted')),
+      read({ name }) {
+        if (current === undefined) return Promise.reject(new Error('no workload is to be restarted'));
+        return Promise.resolve(isPods(current.pods) ? current.pods : current.pods[name]);
+      },
+      restart({ name }) {
+        if (current === undefined || isPods(current.pods)) return Promise.reject(new Error('no workload is to be restarted'));
+        steps.push(`restart ${name}`);
+        return Promise.resolve(true);
+      },
       readConsent: () => Promise.resolve(null),
     },
     facts: facts ?? { read: () => Promise.resolve(undefined) },

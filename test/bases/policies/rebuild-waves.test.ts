@@ -197,9 +197,9 @@ describe('rebuilds', () => {
 
 describe('canaries of another action', () => {
   const rebaseOf = (images: string) => ({ rebase: { images: [images], pushSecret: { name: 'rebaser' } } });
-  const mixed = (rebased: string, behind: readonly string[], more: Parameters<typeof run>[2] = {}) =>
+  const mixed = (rebased: string, behind: readonly string[], more: Parameters<typeof run>[2] = {}, waves: object = {}) =>
     run(
-      { onNewBase: [rebaseOf(`*/shop/${rebased}`), trigger()], waves: { canaries } },
+      { onNewBase: [rebaseOf(`*/shop/${rebased}`), trigger()], waves: { canaries, ...waves } },
       behind.map((name) => imageOf(name)),
       {
         findWorkload: workloads(),
@@ -239,6 +239,21 @@ describe('canaries of another action', () => {
       });
       assert.equal(created.length, isHeld ? 0 : 1);
     });
+
+  test('a failed one holds up rebases with as many failures as reject the base, unless it was released', async () => {
+    const deadlineExceeded = { message: 'ReplicaSet "d-1" has timed out progressing.', at: minutesAgo(1) };
+    const failed = {
+      rebuilt: [imageOf('d')],
+      rebuilds: [requestOf('d')],
+      findWorkload: workloads({ d: { rollout: { ...progressing, deadlineExceeded }, setAt: minutesAgo(20) } }),
+    };
+    const { created, status } = await mixed('a', ['a'], failed);
+    assert.equal(created.length, 0);
+    assert.match(status.rejected?.[0]?.message ?? '', /Deployment shop\/d: .*timed out progressing/);
+    assert.equal((await mixed('a', ['a'], failed, { maxFailures: 2 })).created.length, 1);
+    const annotations = { 'operator.technomad.dev/release': minutesAgo(0) };
+    assert.equal((await mixed('a', ['a'], { ...failed, annotations })).created.length, 1);
+  });
 
   test('that cannot be rebuilt, because nothing names its source, is not waited for', async () => {
     const images = [imageOf('a'), { ...imageOf('d'), builtFrom: 'https://elsewhere.example.com' }];

@@ -1,0 +1,136 @@
+/** Canaries that are restarted come before all others, whatever the action, and after none that is no canary. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { knownBase } from '../../../src/bases/recognize/layers.ts';
+import type { RunningPods } from '../../../src/core/rollout/running-pods.ts';
+import { workloadOf } from '../../core/model/samples.ts';
+import { digestFor, image as factsOf, repository } from '../recognize/samples.ts';
+import { base, imageOf, now, rebase, run, trigger } from './acting.ts';
+import { complete, incomplete, pods } from './restart-run.ts';
+
+const platform = 'linux/amd64';
+const former = factsOf({ name: 'former', layers: { [platform]: 'os java1 web' } });
+const rebuilt = digestFor('rebuilt');
+const known = [knownBase(factsOf({ name: '21.0.1', layers: { [platform]: 'os java1' } }), { repository, tags: ['21.0.1'] })];
+const facts = { read: (_: unknown, digest: string) => Promise.resolve(digest === former.digest ? former : undefined) };
+
+/** Its pods run the image before, they are starting, or they run the image of the tag. */
+const outdated = pods(former.digest);
+const restartedAt = new Date(now - 60_000).toISOString();
+const starting = pods(former.digest, { restartedFor: [rebuilt], restartedAt, rollout: incomplete });
+const restarted = pods(rebuilt, { restartedFor: [rebuilt], restartedAt, rollout: complete });
+
+const findWorkload = ({ name, namespace }: { name: string; namespace: string }) =>
+  workloadOf({ app: `harbor.example.com/shop/${name}:1.2.3` }, { name, namespace, labels: { canary: String(name.startsWith('canary')) } });
+const waves = { maxParallel: 1, canaries: { matchLabels: { canary: 'true' } } };
+const of = (name: string, action: { rebase: object } | { trigger: object }) =>
+  'rebase' in action
+    ? { rebase: { ...action.rebase, images: [`*/shop/${name}`] } }
+    : { trigger: { ...action.trigger, images: [`*/shop/${name}`] } };
+
+/** What a step does about images on an older base, while workloads of the action `restart` run these pods. */
+async function step(
+  behind: Readonly<Record<string, { rebase: object } | { trigger: object }>>,
+  running: Readonly<Record<string, RunningPods>>,
+  status: object = {},
+  more: object = {},
+) {
+  const onNewBase = [...Object.entries(behind).map(([name, action]) => of(name, action)), { restart: { images: ['*'] } }];
+  const images = Object.keys(running).map((name) => {
+    const workload = { kind: 'Deployment', namespace: 'platform', name };
+    return imageOf(name, { digest: rebuilt, base: base.digest, workloads: [{ workload, containers: ['app'], hasInitContainers: false }] });
+  });
+  const names = Object.keys(behind);
+  const acted = await run(
+    { onNewBase, waves: { ...waves, ...more } },
+    names.map((name) => imageOf(name)),
+    {
+      findWorkload,
+      facts,
+      known,
+      status,
+      current: { images, pods: running },
+    },
+  );
+  const done = acted.steps.filter((one) => /^(?:create|restart) /.test(one)).map((one) => one.replace('for harbor.example.com/shop/', ''));
+  return { ...acted, done: [...done, ...acted.requested.map(({ source }) => `request ${source}`)] };
+}
+
+const wavesOf = (progressing: number) => ({
+  waves: { base: base.digest, pending: 1, progressing, done: 0, failed: 0 },
+});
+
+describe('canaries that are restarted', () => {
+  test('come before rebases', async () => {
+    const { done, until } = await step({ web: rebase }, { 'canary-api': outdated });
+    assert.deepEqual(done, ['restart canary-api']);
+    assert.deepEqual(until, new Date(now + 10_000));
+  });
+
+  test('come before rebuilds, which say so', async () => {
+    const { done, states } = await step({ web: trigger() }, { 'canary-api': outdated });
+    assert.deepEqual(done, ['restart canary-api']);
+    const [waiting] = [...states.values()].filter(({ action }) => action === 'trigger');
+    assert.equal(waiting?.message, 'its rebuild is requested when the canaries that are restarted have rolled out');
+  });
+
+  test('hold up rebases and rebuilds until they have rolled out', async () => {
+    const { done } = await step({ web: rebase, shop: trigger() }, { 'canary-api': starting });
+    assert.deepEqual(done, []);
+  });
+
+  test('are followed by others after the pause, which begins when they have rolled out', async () => {
+    const after = await step({ web: rebase }, { 'canary-api': restarted }, wavesOf(1));
+    assert.deepEqual([after.done, after.until], [[], new Date(now + 600_000)]);
+    const { lastDoneAt } = after.status.waves ?? {};
+    assert.ok(lastDoneAt !== undefined);
+    assert.deepEqual((await step({ web: rebase }, { 'canary-api': restarted }, { waves: { ...wavesOf(0).waves, lastDoneAt } })).done, []);
+    const later = { waves: { ...wavesOf(0).waves, lastDoneAt: new Date(now - 601_000).toISOString() } };
+    assert.deepEqual((await step({ web: rebase }, { 'canary-api': restarted }, later)).done, ['create web']);
+  });
+
+  test('come after those that are rebased, one roll-out at a time', async () => {
+    assert.deepEqual((await step({ 'canary-web': rebase, web: rebase }, { 'canary-api': outdated })).done, ['create canary-web']);
+  });
+
+  test('are the only ones that are restarted while others are to be rebased', async () => {
+    assert.deepEqual((await step({ web: rebase }, { api: outdated, 'canary-api': outdated })).done, ['restart canary-api']);
+    assert.deepEqual((await step({ web: rebase }, { api: outdated })).done, ['create web']);
+  });
+
+  test('are not held up by canaries that are rebuilt, but all other restarts are', async () => {
+    const canary = { 'canary-web': trigger() };
+    assert.deepEqual((await step(canary, { api: outdated })).done, ['request shop/canary-web']);
+    assert.deepEqual((await step(canary, { 'canary-api': outdated })).done, ['restart canary-api', 'request shop/canary-web']);
+  });
+
+  const failed = pods(former.digest, { restartedFor: [rebuilt], restartedAt: new Date(now - 20 * 60_000).toISOString() });
+
+  test('reject the base if they fail, before anything else has changed', async () => {
+    const { done, status } = await step({ web: rebase, shop: trigger() }, { 'canary-api': failed });
+    assert.deepEqual(done, []);
+    assert.match(status.rejected?.[0]?.message ?? '', /canary-api/);
+  });
+
+  test('hold up nobody by fewer failures than reject the base, and everybody by as many', async () => {
+    const behind = { web: rebase, shop: trigger() };
+    const one = await step(behind, { 'canary-api': failed, 'canary-job': restarted }, {}, { maxFailures: 2 });
+    assert.deepEqual([one.done, one.status.rejected], [['create web', 'request shop/shop'], undefined]);
+    const both = await step(behind, { 'canary-api': failed, 'canary-job': failed }, {}, { maxFailures: 2 });
+    assert.deepEqual([both.done, both.status.rejected?.length], [[], 1]);
+  });
+
+  test('are not waited for where a restart would pull no other image', async () => {
+    const cached = pods(former.digest, { pullsAlways: [] });
+    assert.deepEqual((await step({ web: rebase }, { 'canary-api': cached })).done, ['create web']);
+  });
+});
+
+test('other restarts begin when the pause after what was rebased is over', async () => {
+  const doneAt = (ms: number) => ({
+    waves: { base: base.digest, pending: 0, progressing: 0, done: 1, failed: 0, lastDoneAt: new Date(now - ms).toISOString() },
+  });
+  const early = await step({}, { api: outdated }, doneAt(1_000));
+  assert.deepEqual([early.done, early.until], [[], new Date(now + 10_000)]);
+  assert.deepEqual((await step({}, { api: outdated }, doneAt(601_000))).done, ['restart api']);
+});
