@@ -16,7 +16,7 @@ import type { ReplacementProgress, SelectedBase } from './plan-roll-out.ts';
 import type { Line } from '../recognize/line.ts';
 import type { KnownBases } from '../recognize/recognize-images.ts';
 import type { RestartPorts } from './examine-restarts.ts';
-import { awaitsRestartedCanaries, findOutdated, restartOutdated } from './restart-outdated.ts';
+import { awaitedRestarts, findOutdated, restartOutdated } from './restart-outdated.ts';
 import { awaitsRebuiltCanaries, requestRebuilds, type RebuildPorts } from './request-rebuilds.ts';
 import { rollOutRebased, type RebasePorts, type RolledOut } from './roll-out-rebased.ts';
 
@@ -130,8 +130,8 @@ export async function act(acting: Acting, ports: ActPorts): Promise<Acted> {
   const triggers = [...chosen, ...rebuilt].filter((one): one is Chosen<TriggerAction> => one.action.kind === 'trigger');
   // Canaries come first, whichever action brings them forward.
   const awaitsRebuilds = rebases.length + restarts.length > 0 && awaitsRebuiltCanaries(acting, triggers);
-  const restarting = await awaitsRestartedCanaries(acting, restarts, ports);
-  const elsewhere = { isOpen: awaitsRebuilds || restarting.isOpen, done: restarting.done };
+  const restarting = await awaitedRestarts(acting, restarts, ports);
+  const elsewhere = { ...restarting, isOpen: awaitsRebuilds || restarting.isOpen };
   const rollingOut = rollOutRebased(acting, rebases, ports, elsewhere);
   const requesting =
     policy.spec.waves.canaries === undefined
@@ -143,14 +143,14 @@ export async function act(acting: Acting, ports: ActPorts): Promise<Acted> {
   const [rolledOut, requested] = await Promise.all([rollingOut, requesting]);
   // The roll-outs run one after the other, so that `maxParallel` and `maxFailures` hold for both together. A rejected base is not rolled out.
   const isRejected = rejectionOf(policy, base, acting.now) !== undefined;
-  const isTurn = isRejected || isOver(rolledOut) || (restarting.isOpen && isAtRest(rolledOut));
+  const isTurn = isRejected || isOver(rolledOut) || ((restarting.isOpen || restarting.isUnderWay) && isAtRest(rolledOut));
   const restarted = isTurn ? await restartOutdated(acting, restarts, ports, awaitsRebuilds || !isOver(rolledOut)) : nothing;
   const parts = [rolledOut, requested, restarted];
   // What follows from a rejection is done when it is recorded, and nothing else may happen that begins a reconcile.
   const isRejectedNow = parts.some(({ status }) => status.rejected !== undefined);
   const untils = [
     ...parts.flatMap(({ until }) => until?.getTime() ?? []),
-    ...(isRejectedNow ? [acting.now + afterRejectionMs] : awaitsRebuilds ? [acting.now + canariesMs] : []),
+    ...(isRejectedNow ? [acting.now + afterRejectionMs] : awaitsRebuilds || restarting.isUnderWay ? [acting.now + canariesMs] : []),
   ];
   return {
     states: new Map([...reported, ...rolledOut.states, ...requested.states, ...restarted.states]),
@@ -162,7 +162,7 @@ export async function act(acting: Acting, ports: ActPorts): Promise<Acted> {
 
 /** The next reconcile after a base was rejected. */
 const afterRejectionMs = 1_000;
-/** How soon it is found that canaries which are rebuilt have rolled out. */
+/** How soon it is found that canaries which are rebuilt, or what is restarted, have rolled out. */
 const canariesMs = 10_000;
 const nothing: Acted = { states: new Map(), status: {} };
 const awaitsImage = 'its workloads are restarted when the tag has an image on the new base';
@@ -171,9 +171,9 @@ function isOver({ status: { waves } }: Acted): boolean {
   return waves === undefined || (waves.stopped === undefined && waves.pending + waves.progressing === 0);
 }
 
-/** Whether no rebased image is being rolled out, and no canary among them is left. */
-function isAtRest({ status: { waves }, awaitsCanaries }: RolledOut): boolean {
-  return awaitsCanaries !== true && (waves === undefined || (waves.stopped === undefined && waves.progressing === 0));
+/** Whether no rebased image is being rolled out, and no canary among them is left. What could not be rebased for now waits for its turn again. */
+function isAtRest({ status: { waves }, awaitsCanaries = false }: RolledOut): boolean {
+  return !awaitsCanaries && (waves === undefined || (waves.stopped === undefined && waves.progressing === 0));
 }
 
 /** The sum of the waves of rebased images and of restarts. */

@@ -50,6 +50,16 @@ export async function examineAll(
   };
 }
 
+/** Whether pods of a workload that was restarted are still starting, whichever image its tag has by now. */
+export async function isStillStarting(workload: WorkloadRef, { now, signal }: Acting, { restarts }: RestartPorts): Promise<boolean> {
+  const pods = await restarts.read(workload, signal);
+  const at = Date.parse(pods?.restartedAt ?? '');
+  if (pods === undefined || pods.restartedFor.length === 0 || !(at <= now + graceMs)) return false;
+  const rolledOut = { ...workload, generation: pods.generation, ...defined({ rollout: pods.rollout }) };
+  const since = new Date(Math.min(at, now));
+  return evaluateRollout(rolledOut, { since, timeoutMs: patienceMs }, new Date(now)).kind === 'progressing';
+}
+
 /** The restart of a workload. Undefined if its pods run the image of the tag although the policy has not restarted them. */
 async function examine(candidate: Candidate, acting: Acting, ports: RestartPorts): Promise<Restart | undefined> {
   const { image, workload, containers } = candidate;

@@ -9,7 +9,7 @@ import { listFew, toTime } from '../../core/model/text.ts';
 import { formatWorkload, workloadKey, type Workload, type WorkloadRef } from '../../core/model/workload.ts';
 import { isReleased } from '../../core/plan/guards/released.ts';
 import { rejectionOf } from '../../core/plan/rejected-base.ts';
-import { canariesElsewhere, doneElsewhere, nextWave, type WaveMember } from '../../core/plan/next-wave.ts';
+import { canariesElsewhere, doneElsewhere, nextWave, progressingElsewhere, type WaveMember } from '../../core/plan/next-wave.ts';
 import { actionFor } from './action-for.ts';
 import { childName, childState, hasOtherWindows, type Child, type ChildState, type Replacement } from './child-policies.ts';
 
@@ -31,22 +31,24 @@ export interface RollOut {
   readonly unknown?: ReadonlySet<string>;
   /** All children of the policy. */
   readonly children: readonly Child[];
-  readonly elsewhere?: CanariesElsewhere;
+  readonly elsewhere?: Elsewhere;
   readonly findWorkload: (ref: Replacement['workload']) => Workload | undefined;
   /** Whether the policy selects the workload, and its owners may have consented. */
   readonly selects: (workload: Workload) => boolean;
   readonly now: number;
 }
 
-/** The canaries that are rebuilt or restarted, for which all that are no canaries wait. */
-export interface CanariesElsewhere {
-  /** Whether one of them has not rolled out. */
+/** What is rebuilt or restarted at the same time. */
+export interface Elsewhere {
+  /** Whether a canary is left, or failures will reject the base: all that are no canaries wait. */
   readonly isOpen: boolean;
+  /** Whether restarts are in progress, for which all others wait. */
+  readonly isUnderWay: boolean;
   /** How many were restarted, and have rolled out. */
   readonly done: number;
 }
 
-export const noneElsewhere: CanariesElsewhere = { isOpen: false, done: 0 };
+export const noneElsewhere: Elsewhere = { isOpen: false, isUnderWay: false, done: 0 };
 
 /** The next step of a roll-out, and its status. */
 export interface RollOutPlan {
@@ -148,7 +150,8 @@ export function planRollOut({
   }
   for (const key of unknown) if (begun.has(key)) members.push({ key, isCanary: false, state: 'Progressing' });
   const rejected = rejectionOf(policy, base, now);
-  if (elsewhere.isOpen) members.push(canariesElsewhere);
+  if (elsewhere.isUnderWay) members.push(progressingElsewhere);
+  else if (elsewhere.isOpen) members.push(canariesElsewhere);
   else if (lastDoneAt !== undefined) members.push(doneElsewhere(lastDoneAt));
   const once = eachOnce(members);
   const wave = rejected === undefined ? nextWave(once, settings, new Date(now)) : { start: [] };

@@ -13,10 +13,11 @@ import { formatWorkload, workloadKey, type WorkloadRef } from '../../core/model/
 import { nextOpening } from '../../core/plan/next-opening.ts';
 import { canariesElsewhere, doneElsewhere, nextWave, type Wave, type WaveMember } from '../../core/plan/next-wave.ts';
 import type { Acted, Acting, ImageBehind } from './act.ts';
+import { actionFor } from './action-for.ts';
 import { rejectionOf, withRejection } from '../../core/plan/rejected-base.ts';
-import { begunFor, type CanariesElsewhere, lastDoneOf, noneElsewhere } from './plan-roll-out.ts';
+import { begunFor, type Elsewhere, lastDoneOf, noneElsewhere } from './plan-roll-out.ts';
 import { order, stateOf, type Candidate, type Restart } from './restart-states.ts';
-import { examineAll, hasConsent, parallelReads, type RestartPorts } from './examine-restarts.ts';
+import { examineAll, hasConsent, isStillStarting, parallelReads, type RestartPorts } from './examine-restarts.ts';
 
 /** The interval of reads while restarts are in progress, because rollouts of workloads are not watched here. */
 const pollMs = 10_000;
@@ -106,25 +107,47 @@ export async function restartOutdated(
   };
 }
 
-/** The restarts of canaries, for which all others wait. A canary whose tag has no image on the selected base is not waited for, because nothing brings that about. */
-export async function awaitsRestartedCanaries(
-  acting: Acting,
-  current: readonly ImageBehind[],
-  ports: RestartPorts,
-): Promise<CanariesElsewhere> {
+/**
+ * The restarts that others wait for: those of canaries, and those of the wave that began last. A canary whose tag has no image on the selected base is not waited
+ * for, because nothing brings that about.
+ */
+export async function awaitedRestarts(acting: Acting, current: readonly ImageBehind[], ports: RestartPorts): Promise<Elsewhere> {
   const { policy, base, now } = acting;
-  const ofCanaries = current.filter(hasMutableTag).flatMap((image) => {
-    const workloads = image.workloads.filter(({ workload }) => isCanaryOf(acting, workload));
+  const begun = begunFor(policy, base);
+  const isBegun = (workload: WorkloadRef) => begun.has(workloadKey(workload));
+  const awaited = current.filter(hasMutableTag).flatMap((image) => {
+    const workloads = image.workloads.filter(({ workload }) => isBegun(workload) || isCanaryOf(acting, workload));
     return workloads.length === 0 ? [] : [{ ...image, workloads }];
   });
-  if (ofCanaries.length === 0 || rejectionOf(policy, base, now) !== undefined) return noneElsewhere;
-  const { restarts, failures } = await examineAll(ofCanaries, acting, ports);
-  const count = (wanted: Restart['state']) => restarts.filter(({ state }) => state === wanted).length;
-  const isUnread = failures.some((error) => !(error instanceof PermanentError));
+  const moved = movedOn(begun, acting);
+  if (awaited.length + moved.length === 0 || rejectionOf(policy, base, now) !== undefined) return noneElsewhere;
+  const { restarts, failures } = await examineAll(awaited, acting, ports);
+  const starting = await inParallel(moved, parallelReads, (workload) => isStillStarting(workload, acting, ports));
+  const faults = [...failures, ...starting.flatMap((one): unknown[] => (one.status === 'rejected' ? [one.reason] : []))];
+  const isUnread = faults.some((error) => !(error instanceof PermanentError));
+  const isStarting = starting.some((one) => one.status === 'fulfilled' && one.value);
   const failed = new Set(restarts.flatMap(({ state, workload }) => (state === 'Failed' ? [workloadKey(workload)] : [])));
   // So many failures reject the base.
   const isFailed = failed.size >= policy.spec.waves.maxFailures;
-  return { isOpen: isUnread || isFailed || count('Pending') + count('Progressing') > 0, done: count('Done') };
+  const isLeft = ({ state, workload }: Restart) => (state === 'Pending' || state === 'Progressing') && isCanaryOf(acting, workload);
+  return {
+    isOpen: isUnread || isFailed || isStarting || restarts.some(isLeft),
+    isUnderWay: isUnread || isStarting || restarts.some(({ state }) => state === 'Progressing'),
+    done: restarts.filter(({ state }) => state === 'Done').length,
+  };
+}
+
+/** The workloads of the wave that began last whose tags have an image on another base by now, while others are to be changed. */
+function movedOn(begun: ReadonlySet<string>, { policy, behind, current }: Acting): WorkloadRef[] {
+  const { onNewBase } = policy.spec;
+  if (behind.length === 0 || !onNewBase.some(({ kind }) => kind === 'restart')) return [];
+  const others = [...behind.filter((image) => actionFor(image, onNewBase).kind !== 'restart'), ...current];
+  const known = new Set(others.flatMap(({ workloads }) => workloads.map(({ workload }) => workloadKey(workload))));
+  return [...begun].flatMap((key) => {
+    const [kind = '', namespace = '', name = '', ...more] = key.split('/');
+    // Workloads of custom kinds are not restarted.
+    return known.has(key) || more.length > 0 ? [] : [{ kind, namespace, name }];
+  });
 }
 
 function isCanaryOf({ policy, findWorkload }: Acting, workload: WorkloadRef): boolean {

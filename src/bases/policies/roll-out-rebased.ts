@@ -10,7 +10,7 @@ import type { Acted, Acting, Chosen, ImageBehind, ImageState, UsableBasePolicy }
 import { childManifest, childName, type Child, type ChildManifest, type Replacement } from './child-policies.ts';
 import { rejectionOf, withRejection } from '../../core/plan/rejected-base.ts';
 import { discardRejected } from './discard-rejected.ts';
-import { type CanariesElsewhere, isOver, noneElsewhere, planRollOut, type ReplacementState, type RollOutPlan } from './plan-roll-out.ts';
+import { type Elsewhere, isOver, noneElsewhere, planRollOut, type ReplacementState, type RollOutPlan } from './plan-roll-out.ts';
 import { rebaseAhead, rebaseDue, refused, type RebasePort, type RebaseResult, type Result, type Results } from './rebase-images.ts';
 
 export interface RebasePorts extends RebasePort {
@@ -32,7 +32,7 @@ const retryMs = 60_000;
 const nextMs = 1_000;
 
 /** What was done, and whether a canary is left to roll out. */
-export type RolledOut = Acted & { readonly awaitsCanaries?: boolean };
+export type RolledOut = Acted & Partial<Pick<RollOutPlan, 'awaitsCanaries'>>;
 
 /**
  * Rolls out rebased images. An image is rebased when the wave of one of its workloads begins, or the wave before that one: so the first workload is changed soon,
@@ -42,7 +42,7 @@ export async function rollOutRebased(
   acting: Acting,
   chosen: readonly Chosen<RebaseAction>[],
   ports: RebasePorts,
-  elsewhere: CanariesElsewhere = noneElsewhere,
+  elsewhere: Elsewhere = noneElsewhere,
 ): Promise<RolledOut> {
   const { policy, base, signal, now } = acting;
   if (!policy.spec.onNewBase.some(({ kind }) => kind === 'rebase') && policy.status.waves === undefined)
@@ -90,7 +90,7 @@ interface Known {
   readonly chosen: readonly Chosen<RebaseAction>[];
   readonly results: Results;
   readonly children: readonly Child[];
-  readonly elsewhere: CanariesElsewhere;
+  readonly elsewhere: Elsewhere;
   readonly findWorkload: Acting['findWorkload'];
 }
 

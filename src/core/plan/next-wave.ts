@@ -16,6 +16,9 @@ export interface WaveMember {
 /** Stands for canaries that are changed in another way, and have not rolled out: all that are no canaries wait for them. */
 export const canariesElsewhere: WaveMember = { key: '', isCanary: true, state: 'Blocked' };
 
+/** Stands for workloads that are being changed in another way: all others wait for them. */
+export const progressingElsewhere: WaveMember = { key: '', isCanary: false, state: 'Progressing' };
+
 /** Stands for workloads that were changed in another way, the last of them at this time: the pause begins when it has rolled out. */
 export function doneElsewhere(doneAt: string): WaveMember {
   return { ...canariesElsewhere, state: 'Done', doneAt };

@@ -34,9 +34,11 @@ async function step(
   running: Readonly<Record<string, RunningPods>>,
   status: object = {},
   more: object = {},
+  rebased?: () => never,
+  images = Object.keys(running),
 ) {
   const onNewBase = [...Object.entries(behind).map(([name, action]) => of(name, action)), { restart: { images: ['*'] } }];
-  const images = Object.keys(running).map((name) => {
+  const current = images.map((name) => {
     const workload = { kind: 'Deployment', namespace: 'platform', name };
     return imageOf(name, { digest: rebuilt, base: base.digest, workloads: [{ workload, containers: ['app'], hasInitContainers: false }] });
   });
@@ -49,7 +51,8 @@ async function step(
       facts,
       known,
       status,
-      current: { images, pods: running },
+      ...(rebased && { rebased }),
+      current: { images: current, pods: running },
     },
   );
   const done = acted.steps.filter((one) => /^(?:create|restart) /.test(one)).map((one) => one.replace('for harbor.example.com/shop/', ''));
@@ -133,4 +136,32 @@ test('other restarts begin when the pause after what was rebased is over', async
   const early = await step({}, { api: outdated }, doneAt(1_000));
   assert.deepEqual([early.done, early.until], [[], new Date(now + 10_000)]);
   assert.deepEqual((await step({}, { api: outdated }, doneAt(601_000))).done, ['restart api']);
+});
+
+test('restarts that are in progress hold up rebases, so that no more are changed at the same time than may be', async () => {
+  const begun = { lastWave: { base: base.digest, workloads: ['Deployment/platform/api'] } };
+  assert.deepEqual((await step({ web: rebase, 'canary-web': rebase }, { api: starting }, begun)).done, []);
+  const after = await step({ web: rebase }, { api: restarted }, { ...begun, ...wavesOf(1) });
+  assert.deepEqual([after.done, after.until], [[], new Date(now + 600_000)]);
+  assert.deepEqual((await step({ web: rebase }, { api: outdated }, begun)).done, ['create web']);
+});
+
+test('a canary is restarted while an image of a wave that has begun cannot be rebased, and that one waits for it then', async () => {
+  const fails = () => {
+    throw new Error('the registry does not answer');
+  };
+  const waveOf = (workload: string) => ({ lastWave: { base: base.digest, workloads: [workload] } });
+  const behind = { web: rebase, shop: rebase };
+  assert.deepEqual((await step(behind, { 'canary-api': outdated }, waveOf('Deployment/shop/web'), {}, fails)).done, ['restart canary-api']);
+  assert.deepEqual((await step(behind, { 'canary-api': starting }, waveOf('Deployment/platform/canary-api'))).done, []);
+});
+
+test('a canary that is starting is waited for although its tag has moved on to an image on another base', async () => {
+  const begun = { lastWave: { base: base.digest, workloads: ['Deployment/platform/canary-api'] } };
+  const run = (pods: RunningPods) => step({ web: rebase }, { 'canary-api': pods }, begun, {}, undefined, []);
+  const waiting = await run(starting);
+  assert.deepEqual([waiting.done, waiting.until], [[], new Date(now + 10_000)]);
+  assert.deepEqual((await run(restarted)).done, ['create web']);
+  // It is not waited for without end.
+  assert.deepEqual((await run({ ...starting, restartedAt: new Date(now - 3_600_000).toISOString() })).done, ['create web']);
 });
