@@ -1,6 +1,6 @@
 /** What happens in seeds with a BaseImagePolicy, in addition: bases are pushed, applications rebuilt, and people and faults meet the policy. */
 import { consentAnnotation } from '../../src/core/plan/consent.ts';
-import { app, appLabel, base, basePolicyName, labelsOf, type BaseSetup } from './base-setup.ts';
+import { appLabel, base, basePolicyName, labelsOf, type BaseSetup } from './base-setup.ts';
 import { basePolicies, basePolicyNow, createBasePolicy, type BaseWorld } from './base-world.ts';
 import { appImage, baseImage, type StoredImage } from './image-content.ts';
 import { shorten } from './images.ts';
@@ -50,32 +50,30 @@ const registryKinds: readonly BaseOperationKind[] = [
   {
     name: 'push of a base',
     weight: 3,
-    draw(random, { follows, action }, _replicas, number) {
+    draw(random, { follows, rebuilt: moves }, _replicas, number) {
       const isOld = follows === undefined && random.chance(0.15);
       const tag = follows ?? `${isOld ? '0.9' : '1.0'}.${number}`;
       const [plan, rebuilt] = [pushed(random), pushed(random)];
-      const rebuildMs = action === 'restart' && !isOld && random.chance(0.85) ? random.between(500, 8_000) : undefined;
+      const rebuildMs = moves !== undefined && !isOld && random.chance(0.85) ? random.between(500, 8_000) : undefined;
       return (world, bases) => {
         pushImage(world, bases, { repository: base, tag, image: baseImage(number), ...plan });
         if (isOld) return;
         bases.newest = number;
-        if (rebuildMs === undefined) return;
+        if (moves === undefined || rebuildMs === undefined) return;
         const image = appImage(number, number, base);
-        world.clock.schedule(undefined, rebuildMs, () =>
-          pushImage(world, bases, { repository: app, tag: bases.setup.tag, image, ...rebuilt }),
-        );
+        world.clock.schedule(undefined, rebuildMs, () => pushImage(world, bases, { ...moves, image, ...rebuilt }));
       };
     },
   },
   {
     name: 'push of the application',
     weight: 1,
-    draw(random, { action }, _replicas, number) {
+    draw(random, { rebuilt }, _replicas, number) {
       const plan = pushed(random);
       return (world, bases) => {
         // A version that nobody deploys changes nothing.
-        if (action === 'rebase') return;
-        pushImage(world, bases, { repository: app, tag: bases.setup.tag, image: appImage(number, bases.newest, base), ...plan });
+        if (rebuilt === undefined) return;
+        pushImage(world, bases, { ...rebuilt, image: appImage(number, bases.newest, base), ...plan });
       };
     },
   },
@@ -126,7 +124,7 @@ const peopleKinds: readonly BaseOperationKind[] = [
     // The connections die silently, and the API server takes no change of workloads: what is planned then comes when the policy does not want it any more.
     name: 'push of a base, and nobody hears that its policy is suspended or deleted',
     weight: 4,
-    draw(random, { workloads, follows, action, tag }, replicas, number) {
+    draw(random, { workloads, follows, rebuilt }, replicas, number) {
       const image = baseImage(number);
       const now = { lagMs: 0, isAnnounced: true, hasDigest: true };
       const [isDeleted, afterMs, forMs, refusedMs] = [
@@ -140,7 +138,7 @@ const peopleKinds: readonly BaseOperationKind[] = [
         const { clock, network, server, story } = world;
         bases.newest = number;
         pushImage(world, bases, { repository: base, tag: follows ?? `1.0.${number}`, image, ...now });
-        if (action === 'restart') pushImage(world, bases, { repository: app, tag, image: appImage(number, number, base), ...now });
+        if (rebuilt !== undefined) pushImage(world, bases, { ...rebuilt, image: appImage(number, number, base), ...now });
         story.tell('fault', `silences the watches of baseimagepolicies for ${(forMs / 1_000).toFixed(1)} s`);
         for (const name of replicas) world.replicas.get(name)?.watches.silence(basePolicies, forMs);
         const [from, until] = [clock.now(), clock.now() + refusedMs];

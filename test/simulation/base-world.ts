@@ -7,7 +7,7 @@ import { baseAnnotation } from '../../src/core/model/base-policy.ts';
 import { restartedForAnnotation } from '../../src/service/kube/restart-workload.ts';
 import type { ImagePatch, PatchLog } from './patch-log.ts';
 import type { ApiObject, ApiServer, Change, SentRequest } from './api-server.ts';
-import { app, base, basePolicyName, pushSecret, type BaseSetup } from './base-setup.ts';
+import { base, basePolicyName, pushSecret, type BaseSetup } from './base-setup.ts';
 import type { Clock } from './clock.ts';
 import { restartOf } from './controllers.ts';
 import { appImage, baseBuildOf, baseImage } from './image-content.ts';
@@ -138,7 +138,7 @@ function collectGarbage({ resource, before, after }: Change, server: ApiServer, 
 /** Creates what there is at first, without the workloads. */
 export function furnishBase(setup: BaseSetup, server: ApiServer, registry: Registry): void {
   registry.push(base, setup.follows ?? '1.0.0', baseImage(0), 0);
-  registry.push(app, setup.tag, appImage(0, 0, base), 0);
+  for (const { repository, tag } of setup.images) registry.push(repository, tag, appImage(0, 0, base), 0);
   const config = JSON.stringify({ auths: { [registryHost]: pusher } });
   server.create(
     { resource: 'v1/secrets', namespace: policyNamespace, name: pushSecret, by: 'kubectl' },

@@ -4,13 +4,14 @@ import { readBaseStatus } from '../../src/core/model/base-status.ts';
 import { textOrEmpty } from '../../src/core/model/untyped.ts';
 import { consentAnnotation } from '../../src/core/plan/consent.ts';
 import type { ApiObject } from './api-server.ts';
-import { app, appContainer, appLabel, basePolicyName, type BaseSetup } from './base-setup.ts';
+import { appContainer, appLabel, basePolicyName } from './base-setup.ts';
 import { baseOf, basePolicies, basePolicyNow, type BaseAct, type RestartPatch } from './base-world.ts';
 import { containersOf } from './controllers.ts';
 import { partsOf } from './images.ts';
 import { boundOf, confirmedForMs, isRollback } from './invariants-of-changes.ts';
 import type { Invariant } from './invariants.ts';
 import { otherNamespace, policyNamespace, type WorkloadSetup } from './setup.ts';
+import type { Registry } from './registry.ts';
 import { isVisible, type World } from './world.ts';
 
 export const baseInvariants: readonly Invariant[] = [
@@ -58,24 +59,24 @@ export const baseInvariants: readonly Invariant[] = [
       const [from] =
         patch === undefined
           ? [...(restart === undefined ? [] : controllers.running(restart.before).values())]
-          : [digestOfImage(patch.from)];
-      const to = patch === undefined ? restart && restartedFor(restart) : digestOfImage(patch.to);
+          : [digestOfImage(patch.from, registry)];
+      const to = patch === undefined ? restart && restartedFor(restart) : digestOfImage(patch.to, registry);
       if (from === undefined || to === undefined) return undefined;
       const [older, newer] = [baseOf(from, registry) ?? -1, baseOf(to, registry) ?? -1];
       return newer > older ? undefined : `${what}: from the base ${older} to ${newer}`;
-      function digestOfImage(image: string): string | undefined {
-        return registry.tags(app).get(partsOf(image).tag);
-      }
     },
   },
   {
     name: 'waves are kept',
     promise: 'No more workloads than maxParallel are restarted or changed for a base at the same time.',
     onBaseAct(act, world) {
-      const { workload, base } = act;
-      if (workload === undefined || base === undefined || world.bases === undefined) return undefined;
+      const { workload } = act;
+      const brought = baseOfAct(act, world);
+      if (workload === undefined || brought === undefined || world.bases === undefined) return undefined;
       const { setup, acts } = world.bases;
-      const others = acts.filter((one) => one.base === base && one.workload !== undefined && isUnderWay(one.workload, world));
+      const others = acts.filter(
+        (one) => baseOfAct(one, world) === brought && one.workload !== undefined && isUnderWay(one.workload, world),
+      );
       const names = new Set([...others.map((one) => one.workload?.after.metadata.uid), workload.after.metadata.uid]);
       return names.size > setup.maxParallel ? `${act.what}, although ${names.size - 1} others are under way` : undefined;
     },
@@ -84,14 +85,18 @@ export const baseInvariants: readonly Invariant[] = [
     name: 'a canary comes first',
     promise: 'No other workload is restarted or changed for a base before the canary has rolled out on it.',
     onBaseAct(act, world) {
-      const { workload, base, what, patch } = act;
-      if (workload === undefined || base === undefined || (patch !== undefined && isRollback(patch))) return undefined;
+      const { workload, what, patch } = act;
+      if (workload === undefined || (patch !== undefined && isRollback(patch))) return undefined;
       const canary = canaryOf(world);
       if (canary === undefined || canary.metadata.uid === workload.after.metadata.uid) return undefined;
-      const own = world.bases?.acts.findLast((one) => one.base === base && one.workload?.after.metadata.uid === canary.metadata.uid);
+      const wanted = baseOfAct(act, world);
+      const own = world.bases?.acts.findLast(
+        (one) => one.workload?.after.metadata.uid === canary.metadata.uid && baseOfAct(one, world) === wanted,
+      );
       if (own?.workload !== undefined)
         return isUnderWay(own.workload, world) ? `${what} while ${canary.metadata.name} rolls out` : undefined;
-      const wanted = baseOfAct(act, world);
+      // Whether its tag has an image on this base may not be known yet.
+      if (world.bases?.setup.action === 'mixed') return undefined;
       const has = baseOfWorkload(canary, act, world);
       return wanted === undefined || has === undefined || has >= wanted
         ? undefined
@@ -102,12 +107,12 @@ export const baseInvariants: readonly Invariant[] = [
     name: 'workloads come to the newest base',
     promise: 'When faults end, each workload that a BaseImagePolicy selects runs an image on the newest base, where there is one.',
     atEnd: (world) =>
-      selectedOf(world).flatMap(({ name, digest, running, action }) => {
+      selectedOf(world).flatMap(({ name, digest, running, isRestarted }) => {
         const [wanted, runs] = [digest && baseOf(digest, world.registry), running && baseOf(running, world.registry)];
         const newest = world.bases?.newest;
         // Nobody may have built the image anew.
-        if (action === 'restart' && wanted !== newest) return [];
-        const found = action === 'restart' ? runs : wanted;
+        if (isRestarted && wanted !== newest) return [];
+        const found = isRestarted ? runs : wanted;
         return found === newest ? [] : [`${name} runs an image on base ${found}; the newest is ${newest}`];
       }),
   },
@@ -130,6 +135,12 @@ export const baseInvariants: readonly Invariant[] = [
   },
 ];
 
+/** What the tag of an image shows. */
+function digestOfImage(image: string, registry: Registry): string | undefined {
+  const { repository, tag } = partsOf(image);
+  return registry.tags(repository).get(tag);
+}
+
 /** The image that a restart was for. */
 function restartedFor({ after }: RestartPatch): string | undefined {
   return after.metadata.annotations?.[restartedForAnnotation]?.split(',')[0];
@@ -148,7 +159,7 @@ function canaryOf({ bases, server, history }: World): ApiObject | undefined {
 
 /** The number of the base that an act brings. */
 function baseOfAct({ patch, restart }: BaseAct, { registry }: World): number | undefined {
-  const to = patch === undefined ? restart && restartedFor(restart) : registry.tags(app).get(partsOf(patch.to).tag);
+  const to = patch === undefined ? restart && restartedFor(restart) : digestOfImage(patch.to, registry);
   return to === undefined ? undefined : baseOf(to, registry);
 }
 
@@ -156,7 +167,7 @@ function baseOfAct({ patch, restart }: BaseAct, { registry }: World): number | u
 function baseOfWorkload(workload: ApiObject, { restart }: BaseAct, { registry, controllers }: World): number | undefined {
   const [running] = controllers.running(workload).values();
   const image = textOrEmpty(containersOf(workload.spec).find((one) => one['name'] === appContainer)?.['image']);
-  const digest = restart === undefined ? registry.tags(app).get(partsOf(image).tag) : running;
+  const digest = restart === undefined ? digestOfImage(image, registry) : running;
   return digest === undefined ? undefined : baseOf(digest, registry);
 }
 
@@ -178,7 +189,8 @@ function isKnown({ bases }: World): boolean {
   return bases !== undefined && (!bases.mayBeUnknown || bases.setup.isPolledOften);
 }
 
-interface Selected extends Pick<WorkloadSetup, 'name'>, Pick<BaseSetup, 'action'> {
+interface Selected extends Pick<WorkloadSetup, 'name'> {
+  readonly isRestarted: boolean;
   readonly image: string;
   /** What its tag shows. */
   readonly digest: string | undefined;
@@ -196,6 +208,7 @@ function selectedOf(world: World): Selected[] {
     if (workload?.metadata.labels?.['runs'] !== appLabel.runs || !isVisible(namespace, world)) return [];
     const image = textOrEmpty(containersOf(workload.spec).find((one) => one['name'] === appContainer)?.['image']);
     const [running] = [...controllers.running(workload).values()];
-    return [{ name, action: bases.setup.action, image, digest: registry.tags(app).get(partsOf(image).tag), running }];
+    const isRestarted = partsOf(image).repository === bases.setup.rebuilt?.repository;
+    return [{ name, isRestarted, image, digest: digestOfImage(image, registry), running }];
   });
 }

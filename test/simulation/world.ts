@@ -4,7 +4,7 @@ import { kind } from '../../src/service/resources/group.ts';
 import { consentAnnotation } from '../../src/core/plan/consent.ts';
 import { createApiServer, type ApiObject, type ApiServer } from './api-server.ts';
 import { createBaseWorld, furnishBase, type BaseWorld } from './base-world.ts';
-import { app, labelsOf, namespaceLabel } from './base-setup.ts';
+import { app, labelsOf, moving, namespaceLabel } from './base-setup.ts';
 import type { PushQueue } from '../../src/service/queue/producer.ts';
 import type { Clock } from './clock.ts';
 import { startControllers, type Controllers } from './controllers.ts';
@@ -128,7 +128,7 @@ export function createWorld(setup: Setup, clock: Clock, random: Random): World {
 /** What a new pod gets for an image; undefined for those whose contents nobody asks for. */
 function pullFrom(registry: Registry, image: string): string | undefined {
   const { repository, tag, digest = registry.tags(repository).get(tag) } = partsOf(image);
-  return repository === app ? digest : undefined;
+  return repository === app || repository === moving ? digest : undefined;
 }
 
 function furnish({ setup, server, registry }: World): void {
