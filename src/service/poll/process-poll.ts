@@ -6,7 +6,7 @@ import { accessKey } from '../../core/model/image-source.ts';
 import { isBestSelection } from '../../core/plan/is-selection.ts';
 import { outcomeOf, withNotes, withPending } from '../../core/plan/outcome.ts';
 import { hasChanges } from '../../core/plan/plan-update.ts';
-import type { PolicyJob, PollJob } from '../queue/jobs.ts';
+import { policyJob, type PolicyJob, type PollJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
 import type { JobQueue, Ports } from '../reconcile/ports.ts';
 import { reportGoneTags } from '../reconcile/report-events.ts';
@@ -97,9 +97,8 @@ function isPolled(policy: ImagePolicy, { repository, intervalMs }: PollJob, { re
   return accessKey(registry.sourceOf(policy, spec)) === accessKey(repository);
 }
 
-function toPolicyJob({ policy: { namespace, name, uid }, candidate }: Find, job: PollJob): PolicyJob {
-  const { receivedAt } = job;
-  return { schema: 1, policy: { namespace, name, uid }, source: 'Poll', cause: jobCauseOf(job, candidate), receivedAt, hint: candidate };
+function toPolicyJob({ policy, candidate }: Find, job: PollJob): PolicyJob {
+  return policyJob(policy, { source: 'Poll', cause: jobCauseOf(job, candidate), receivedAt: job.receivedAt, hint: candidate });
 }
 
 /** The cause of a policy's job. It contains the image, because a retried poll may find another one, which needs a job of its own. */

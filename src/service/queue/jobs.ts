@@ -104,6 +104,11 @@ export interface SummaryJob extends Versioned {
   readonly receivedAt: string;
 }
 
+/** The job of a policy. */
+export function policyJob({ namespace, name, uid }: PolicyJob['policy'], job: Omit<PolicyJob, 'schema' | 'policy'>): PolicyJob {
+  return { schema, policy: { namespace, name, uid }, ...job };
+}
+
 /** Whether this version of the program understands a job. Jobs of a newer version are left to newer replicas. */
 export function isUnderstood(data: { readonly schema?: number } | null): boolean {
   return data?.schema === schema;

@@ -5,7 +5,7 @@ import { isUsable, type ImagePolicy } from '../../core/model/image-policy.ts';
 import { accessKey, type ImageSource } from '../../core/model/image-source.ts';
 import { asSeenBy } from '../../core/plan/consent.ts';
 import type { Outcome } from '../../core/plan/outcome.ts';
-import type { PolicyJob, PushJob } from '../queue/jobs.ts';
+import { policyJob, type PolicyJob, type PushJob } from '../queue/jobs.ts';
 import type { ReconcileCause } from '../../core/status/next-status.ts';
 import { isKnown } from './examine-tag.ts';
 import type { Ports } from './ports.ts';
@@ -80,17 +80,15 @@ async function resolveOnce(push: PushJob, { source, policies }: SourceGroup, por
   }
 }
 
-function toPolicyJob(push: PushJob, { namespace, name, uid }: ImagePolicy): PolicyJob {
-  return {
-    schema: 1,
-    policy: { namespace, name, uid },
+function toPolicyJob(push: PushJob, policy: ImagePolicy): PolicyJob {
+  return policyJob(policy, {
     source: 'Webhook',
     cause: jobCauseOf(push),
     receivedAt: push.receivedAt,
     eventId: push.id,
     receiver: push.receiver,
     hint: hintOf(push),
-  };
+  });
 }
 
 /** A push as the cause of a reconcile. */

@@ -6,7 +6,7 @@ import { isUsable, type ImagePolicy } from '../../core/model/image-policy.ts';
 import { asSeenBy } from '../../core/plan/consent.ts';
 import { isKnown } from './examine-tag.ts';
 import type { Ports } from './ports.ts';
-import type { PolicyJob } from '../queue/jobs.ts';
+import { policyJob, type PolicyJob } from '../queue/jobs.ts';
 import type { ReconcileCause } from '../../core/status/next-status.ts';
 import { isElsewhere, type SelectRequest } from './selection.ts';
 import { shownBy } from './resolve-tag.ts';
@@ -47,7 +47,7 @@ export async function showsNew(
 
 /** The job that reads the tag of a push a second time; undefined if the digest of its image is known. `now`: in ms since 1970. */
 export function secondLook(
-  { namespace, name, uid, generation, spec }: ImagePolicy,
+  policy: ImagePolicy,
   { announced, announcedAt, hint }: SelectRequest,
   {
     cause: { eventId, receivedAt },
@@ -55,11 +55,12 @@ export function secondLook(
     now,
   }: { readonly cause: ReconcileCause; readonly digest: string | undefined; readonly now: number },
 ): PolicyJob | undefined {
+  const { generation, spec } = policy;
   if (!announced || announcedAt === undefined || eventId === undefined) return undefined;
   // A policy that pins tags does not follow the content of a tag, so it needs no second look.
   if (hint === undefined || hint.digest !== undefined || digest === undefined || !isUsable(spec) || spec.pin !== 'Digest') return undefined;
   const again = lookAgain(eventId, announcedAt, now);
   if (again === undefined) return undefined;
   // The job names no push, because it is not known which push the image belongs to that it finds.
-  return { schema: 1, policy: { namespace, name, uid }, generation, source: 'Poll', receivedAt, hint, ...again };
+  return policyJob(policy, { generation, source: 'Poll', receivedAt, hint, ...again });
 }

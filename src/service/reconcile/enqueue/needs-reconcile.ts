@@ -12,7 +12,7 @@ import type { Workload } from '../../../core/model/workload.ts';
 import { minuteOf, shorten } from './job-cause.ts';
 import { notSelected, permissionJob, versionsOfTargets } from './permission-job.ts';
 import { actionJob, endedApprovalJob } from './requested-actions.ts';
-import type { PolicyJob } from '../../queue/jobs.ts';
+import { policyJob, type PolicyJob } from '../../queue/jobs.ts';
 import { tagOfImage } from '../../../core/model/running-image.ts';
 import { changedTargets, type Compared } from '../../../core/plan/seen-targets.ts';
 import { isPending, waitsUntil } from '../../../core/plan/pending-candidate.ts';
@@ -54,7 +54,7 @@ const clearedByKind: ReadonlySet<string> = new Set<Reason>([
 const targetPaused: Reason = 'TargetPaused';
 const retrying: Reason = 'Retrying';
 
-type Job = Pick<PolicyJob, 'source' | 'cause' | 'hint'>;
+type Job = Pick<PolicyJob, 'source' | 'cause' | 'hint' | 'actions'>;
 
 /** The data that the predicate reads from the caches. */
 export type NeedsView = Pick<
@@ -76,24 +76,18 @@ export type NeedsView = Pick<
  */
 export function neededReconciles(policy: ImagePolicy, view: NeedsView & Seen, now: Date, secretVersions?: SecretVersions): PolicyJob[] {
   const { generation, status } = policy;
-  const job = { ...jobOf(policy, now), generation };
-  if (status.observedGeneration !== generation) return [{ ...job, source: 'PolicyChange', cause: `generation:${generation}` }];
+  if (status.observedGeneration !== generation) return [jobOf(policy, now, { source: 'PolicyChange', cause: `generation:${generation}` })];
   const permission = holdJob(policy, now) ?? permissionJob(policy, view, now);
-  if (permission !== undefined) return [{ ...job, ...permission }];
-  const action = actionJob(policy) ?? endedApprovalJob(policy, now);
-  const recovery = recoveryJob(policy, job, view, secretVersions);
-  const changed = changedTargetsJob(policy, view, { now, withNew: false });
-  const wait = changedWaitJob(policy, now);
-  const heldBack = heldBackJob(policy, view);
-  const retry = retryJob(policy, now);
-  return [
-    ...(action === undefined ? [] : [{ ...job, ...action }]),
-    ...(recovery === undefined ? [] : [recovery]),
-    ...(changed === undefined ? [] : [changed]),
-    ...(wait === undefined ? [] : [{ ...job, ...wait }]),
-    ...(heldBack === undefined ? [] : [{ ...job, ...heldBack }]),
-    ...(retry === undefined ? [] : [{ ...job, ...retry }]),
+  if (permission !== undefined) return [jobOf(policy, now, permission)];
+  const needed: readonly (Job | undefined)[] = [
+    actionJob(policy) ?? endedApprovalJob(policy, now),
+    recoveryJob(policy, view, secretVersions),
+    changedTargetsJob(policy, view, { now, withNew: false }),
+    changedWaitJob(policy, now),
+    heldBackJob(policy, view),
+    retryJob(policy, now),
   ];
+  return needed.flatMap((job) => (job === undefined ? [] : [jobOf(policy, now, job)]));
 }
 
 /** How long a try is left to the job that has failed. */
@@ -163,14 +157,12 @@ export function changedTargetsJob(policy: ImagePolicy, view: NeedsView & Seen, c
   const changed = changedTargets(policy, view, compared);
   if (changed.length === 0) return undefined;
   const { tag, digest } = status.latest ?? {};
-  return {
-    ...jobOf(policy, now),
-    generation,
+  return jobOf(policy, now, {
     source: 'TargetChange',
     // The cause includes the version of the status, because a label may be removed, added and removed again.
     cause: `${changedPrefix}${generation}:${resourceVersion}:${minuteOf(now)}:${shorten(changed.join(','))}`,
     ...(tag !== undefined && { hint: { tag, ...defined({ digest }) } }),
-  };
+  });
 }
 
 /** The job for a policy that its parent holds, or holds no more, and whose status does not show it. It may be held again for the same reason. */
@@ -182,15 +174,10 @@ function holdJob({ generation, resourceVersion, parent, spec, status }: ImagePol
 }
 
 /** The job for a change that may clear the reason why the policy is Stalled or Held. */
-function recoveryJob(
-  policy: ImagePolicy,
-  job: Omit<PolicyJob, 'source' | 'cause'>,
-  view: NeedsView & Seen,
-  secretVersions: SecretVersions | undefined,
-): PolicyJob | undefined {
+function recoveryJob(policy: ImagePolicy, view: NeedsView & Seen, secretVersions: SecretVersions | undefined): Job | undefined {
   const { generation, spec, status } = policy;
   if (secretVersions !== undefined && mayBeClearedBySecret(policy) && isUsable(policy.spec))
-    return { ...job, source: 'SecretChange', cause: `secrets:${generation}:${secretVersions(policy, policy.spec)}` };
+    return { source: 'SecretChange', cause: `secrets:${generation}:${secretVersions(policy, policy.spec)}` };
   const stalled = status.conditions?.find(({ type, reason }) => type === 'Stalled' || (type === 'Held' && clearedByTarget.has(reason)));
   if (stalled?.status !== 'True' || !isUsable(spec)) return undefined;
   if (clearedByKind.has(stalled.reason)) {
@@ -200,7 +187,7 @@ function recoveryJob(
     if (states.some(isAsBefore)) return undefined;
     const since = states.map((state) => (state === 'starting' ? state : 'since' in state ? state.since : state.problem.reason));
     const namespaces = stalled.reason === notSelected ? `:${versionsOfTargets(spec, view)}` : '';
-    return { ...job, source: 'TargetChange', cause: `kinds:${generation}:${shorten(since.join(','))}${namespaces}` };
+    return { source: 'TargetChange', cause: `kinds:${generation}:${shorten(since.join(','))}${namespaces}` };
   }
   if (!clearedByTarget.has(stalled.reason)) return undefined;
   // A workload that the policy may not see causes no job: the status would reveal its changes.
@@ -208,13 +195,12 @@ function recoveryJob(
   if (versions.length === 0) return undefined;
   // The cause includes the time of the status, because a consent may be given, withdrawn and given again.
   const since = stalled.reason === 'NoConsent' ? `${stalled.lastTransitionTime}:` : '';
-  return { ...job, source: 'TargetChange', cause: `targets:${generation}:${since}${shorten(versions.join(','))}` };
+  return { source: 'TargetChange', cause: `targets:${generation}:${since}${shorten(versions.join(','))}` };
 }
 
 /** The job for a policy whose namespace (in this `version`) is selected now and was not before. Until then, pushes did not reach the policy. */
 export function selectedJob(policy: ImagePolicy, version: string, now: Date): PolicyJob {
-  const { generation } = policy;
-  return { ...jobOf(policy, now), generation, source: 'PolicyChange', cause: `selected:${generation}:${version}` };
+  return jobOf(policy, now, { source: 'PolicyChange', cause: `selected:${policy.generation}:${version}` });
 }
 
 /**
@@ -238,17 +224,15 @@ export function newTargetJob(policy: ImagePolicy, newTargets: ReadonlySet<string
   const changed = targets.flatMap((planned) => (wants(planned) && planned.workload !== undefined ? [planned.workload] : []));
   const versions = changed.filter(({ uid }) => newTargets.has(uid)).map((workload) => versionOf(workload, ''));
   if (versions.length === 0) return undefined;
-  return {
-    ...jobOf(policy, now),
-    generation,
+  return jobOf(policy, now, {
     source: 'TargetChange',
     cause: `new-targets:${generation}:${tag}@${digest ?? ''}:${shorten(versions.join(','))}`,
     hint: { tag, ...defined({ digest }) },
-  };
+  });
 }
 
-function jobOf({ namespace, name, uid }: ImagePolicy, now: Date): Pick<PolicyJob, 'schema' | 'policy' | 'receivedAt'> {
-  return { schema: 1, policy: { namespace, name, uid }, receivedAt: now.toISOString() };
+function jobOf(policy: ImagePolicy, now: Date, job: Job): PolicyJob {
+  return policyJob(policy, { generation: policy.generation, receivedAt: now.toISOString(), ...job });
 }
 
 /** The versions of a workload and of its annotation. For most kinds, an annotation does not increase the generation (for Deployments it does). */

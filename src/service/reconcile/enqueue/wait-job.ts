@@ -1,6 +1,6 @@
 import { isUsable, type ImagePolicy } from '../../../core/model/image-policy.ts';
 import { isPending } from '../../../core/plan/pending-candidate.ts';
-import type { PolicyJob } from '../../queue/jobs.ts';
+import { policyJob, type PolicyJob } from '../../queue/jobs.ts';
 import { WaitError } from '../../../core/model/errors.ts';
 import type { Ports } from '../ports.ts';
 import { withPolicy } from './fresh-state.ts';
@@ -12,21 +12,20 @@ const graceMs = 60_000;
  * The delayed job that requeues a waiting policy, or undefined. It follows from the status alone, so it is created again after a restart or after Redis was
  * wiped; the same wait makes the same job.
  */
-export function waitJob({ namespace, name, uid, generation, spec, status }: ImagePolicy): PolicyJob | undefined {
-  const { waiting } = status;
+export function waitJob(policy: ImagePolicy): PolicyJob | undefined {
+  const { generation, spec } = policy;
+  const { waiting } = policy.status;
   const until = Date.parse(waiting?.until ?? '');
   if (waiting === undefined || Number.isNaN(until) || !isUsable(spec) || spec.suspended) return undefined;
   const at = new Date(isPending(waiting) ? until : until + graceMs).toISOString();
-  return {
-    schema: 1,
-    policy: { namespace, name, uid },
+  return policyJob(policy, {
     generation,
     source: 'WaitOver',
     cause: `wait:${waiting.until}`,
     // The job's time is the end of the wait, not its enqueuing, because a job is given up a day after it was received.
     receivedAt: at,
     wait: { until: waiting.until, at },
-  };
+  });
 }
 
 /**

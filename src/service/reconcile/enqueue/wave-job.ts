@@ -4,7 +4,7 @@ import { hashId } from '../../../core/model/push-event.ts';
 import { workloadKey } from '../../../core/model/workload.ts';
 import { waveReasons } from '../../../core/plan/guards/wave.ts';
 import { guardWait, isPending } from '../../../core/plan/pending-candidate.ts';
-import type { PolicyJob } from '../../queue/jobs.ts';
+import { policyJob, type PolicyJob } from '../../queue/jobs.ts';
 import { planWith } from '../plan.ts';
 import type { SeenCluster } from '../ports.ts';
 
@@ -22,7 +22,7 @@ export function isWaveJob({ cause }: Pick<PolicyJob, 'cause'>): boolean {
  * the predicate for policies, it is a pure function of the caches that is called on every change of a policy or workload, so a missed event does no harm.
  */
 export function waveJob(policy: ImagePolicy, cluster: SeenCluster): PolicyJob | undefined {
-  const { namespace, name, uid, generation, spec, status } = policy;
+  const { generation, spec, status } = policy;
   const { waiting } = status;
   if (!isUsable(spec) || spec.suspended || !isPending(waiting) || !reasons.has(waiting.reason)) return undefined;
   if (spec.targets.some((target) => cluster.targetState(target, policy) === 'starting')) return undefined;
@@ -37,13 +37,11 @@ export function waveJob(policy: ImagePolicy, cluster: SeenCluster): PolicyJob | 
   if (started.length === 0 && isSame) return undefined;
   const workloads = started.map(({ target, workload }) => `${workloadKey(target)}:${workload?.uid ?? ''}:${workload?.generation ?? 0}`);
   const state = started.length > 0 ? hashId(workloads) : `${next?.reason ?? 'none'}:${next?.until ?? ''}`;
-  return {
-    schema: 1,
-    policy: { namespace, name, uid },
+  return policyJob(policy, {
     generation,
     source: 'TargetChange',
     cause: `${causePrefix}${generation}:${tag}@${digest ?? ''}:${waiting.until}:${state}`,
     receivedAt: now.toISOString(),
     hint: candidate,
-  };
+  });
 }

@@ -2,7 +2,7 @@ import { isUsable, type ImagePolicy, type PolicySpec, type RolloutSettings } fro
 import { snapshotOf } from '../../../core/model/target-snapshot.ts';
 import type { Seen } from '../../../core/plan/consent.ts';
 import { nextCheck, type Due } from '../../../core/rollout/next-check.ts';
-import type { PolicyJob } from '../../queue/jobs.ts';
+import { policyJob, type PolicyJob } from '../../queue/jobs.ts';
 import type { ClusterView } from '../ports.ts';
 
 /** A spec whose rollouts are watched. */
@@ -24,14 +24,12 @@ export function rolloutJob(
   return due && jobOf(policy, due, now);
 }
 
-function jobOf({ namespace, name, uid }: ImagePolicy, { cause, at }: Due, now: Date): PolicyJob {
-  return {
-    schema: 1,
-    policy: { namespace, name, uid },
+function jobOf(policy: ImagePolicy, { cause, at }: Due, now: Date): PolicyJob {
+  return policyJob(policy, {
     source: 'TargetChange',
     receivedAt: now.toISOString(),
     task: 'rollout',
     cause: `rollout:${cause}`,
     ...(at !== undefined && { notBefore: at.toISOString() }),
-  };
+  });
 }
