@@ -50,7 +50,7 @@ describe('job data of the former version', () => {
       await pushImage({ host: world.quiet.host, repository, tag: '1.0.0' });
       await world.createDeployment(name, image(name, '1.0.0'));
       // Polls of another interval than the policy's are of its former self.
-      const poll = fixture.name === 'poll' ? { pollIntervalMinutes: 60 } : {};
+      const poll = fixture.name === 'poll' ? { poll: { interval: '1h' } } : {};
       await world.createPolicy(name, `${world.quiet.host}/${repository}`, { strategy: 'SemVer' }, poll);
       await world.waitForFirstLook(name);
       const { digest } = await pushImage({ host: world.quiet.host, repository, tag: '1.0.1', content: 'new' });

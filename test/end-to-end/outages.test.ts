@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import type { Spec } from '../../src/service/resources/v1.ts';
 import { type OwnControlPlane, startControlPlane } from '../harness/control-plane.ts';
 import { pushImage } from '../harness/push-image.ts';
 import { waitFor } from '../harness/wait-for.ts';
@@ -25,7 +26,7 @@ describe('outages', () => {
   });
   after(() => world.stop());
 
-  const prepare = async (name: string, extra: { pollIntervalMinutes?: number } = {}) => {
+  const prepare = async (name: string, extra: Pick<Spec, 'poll'> = {}) => {
     const { host } = world.quiet;
     await pushImage({ host, repository: `shop/${name}`, tag: '1.0.0' });
     await world.createDeployment(name, `${host}/shop/${name}:1.0.0`);
@@ -41,7 +42,8 @@ describe('outages', () => {
 
   it('a webhook that never arrived: the poll finds the push', async () => {
     const service = await world.start();
-    await prepare('polled', { pollIntervalMinutes: 1 });
+    // Every tick is a turn.
+    await prepare('polled', { poll: { interval: '1s' } });
     await world.waitForFirstLook('polled');
     await pushNext('polled');
     assertPatchedTimes(await world.waitForImage('polled', imageOf('polled')), 1);

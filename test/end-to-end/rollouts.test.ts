@@ -138,26 +138,30 @@ describe('rollouts', () => {
     ['broken-registry', 'registry', (name, of) => kubelet.cannotPull(name, of, 'unexpected status: 503 Service Unavailable'), /503/],
   ];
 
-  for (const [name, against, happen, message] of faults)
-    it(`are rolled back for what the ${against} did (${name}), and the image is not rejected but tried again`, async () => {
-      await create(name);
-      const digest = await update(name, '1.0.1');
-      await happen(name, image(name, '1.0.1'));
-      await world.waitForImage(name, image(name, '1.0.0'));
-      const ready = await waitForReady(name, 'RolloutRetry');
-      await world.cluster.request('PATCH', world.deploymentPath(name), { spec: { progressDeadlineSeconds: 600 } });
-      const { rejected, waiting, history } = await world.readStatus(name);
-      assert.deepEqual([rejected, waiting?.tag, waiting?.digest], [undefined, '1.0.1', digest]);
-      assert.equal(history?.find(({ result }) => result === 'RolledBack')?.failure?.against, against);
-      assert.match(ready.message, message);
-      assert.match(ready.message, /release/);
-      const event = await waitForEvent('ImagePolicy', name, 'RolledBack');
-      assert.match(event.message, message);
-      assert.ok(event.message.includes(`tried again at ${waiting?.until}`), event.message);
-      await world.waitForImage(name, image(name, '1.0.1'));
-      await kubelet.becomesReady(name, image(name, '1.0.1'));
-      assert.equal((await waitForReady(name, 'UpToDate')).status, 'True');
-    });
+  const isTriedAgain = async (...[name, against, happen, message]: (typeof faults)[number]) => {
+    await create(name);
+    const digest = await update(name, '1.0.1');
+    await happen(name, image(name, '1.0.1'));
+    await world.waitForImage(name, image(name, '1.0.0'));
+    const ready = await waitForReady(name, 'RolloutRetry');
+    await world.cluster.request('PATCH', world.deploymentPath(name), { spec: { progressDeadlineSeconds: 600 } });
+    const { rejected, waiting, history } = await world.readStatus(name);
+    assert.deepEqual([rejected, waiting?.tag, waiting?.digest], [undefined, '1.0.1', digest]);
+    assert.equal(history?.find(({ result }) => result === 'RolledBack')?.failure?.against, against);
+    assert.match(ready.message, message);
+    assert.match(ready.message, /release/);
+    const event = await waitForEvent('ImagePolicy', name, 'RolledBack');
+    assert.match(event.message, message);
+    assert.ok(event.message.includes(`tried again at ${waiting?.until}`), event.message);
+    await world.waitForImage(name, image(name, '1.0.1'));
+    await kubelet.becomesReady(name, image(name, '1.0.1'));
+    assert.equal((await waitForReady(name, 'UpToDate')).status, 'True');
+  };
+
+  // Each is tried again only after a minute.
+  describe('are rolled back for what others did, and the image is not rejected but tried again', { concurrency: true }, () => {
+    for (const [name, against, happen, message] of faults) it(`${against}: ${name}`, () => isTriedAgain(name, against, happen, message));
+  });
 
   it('are rolled back once by two replicas if the controller gives up', async () => {
     const secondWorker = await world.start({ roles: 'work' });

@@ -17,7 +17,7 @@ import { addedDefinitions, resources } from '../harness/resource-group.ts';
 
 export const secret = 'end-to-end-secret';
 /** No poll comes while tests run, whose requests would be counted. */
-const rarely = 480_000;
+const rarely = '480000m';
 const policyPath = (namespace: string) => `/apis/operator.technomad.dev/v1/namespaces/${namespace}/imagepolicies`;
 const deploymentPath = (namespace: string) => `/apis/apps/v1/namespaces/${namespace}/deployments`;
 
@@ -221,14 +221,14 @@ function kubernetes(cluster: ControlPlane, namespace: string, controllers: boole
       name: string,
       repository: string,
       tagPolicy: TagPolicy,
-      extra: { target?: string; kind?: string; pollIntervalMinutes?: number } & Partial<Spec> = {},
+      extra: { target?: string; kind?: string } & Partial<Spec> = {},
     ): Promise<void> {
-      const { target = name, kind = 'Deployment', pollIntervalMinutes = rarely, ...more } = extra;
+      const { target = name, kind = 'Deployment', ...more } = extra;
       const spec: Spec = {
         image: repository,
         ...choiceOf(tagPolicy),
         targets: [{ kind, name: target }],
-        poll: { interval: `${pollIntervalMinutes}m` },
+        poll: { interval: rarely },
         ...(!controllers && { rollout: { watch: false } }),
         ...more,
       };
