@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { describeError } from '../../core/model/errors.ts';
 import { checkRepositoryPattern } from '../../core/model/repository-pattern.ts';
-import { always, name } from './scalars.ts';
+import { always, name, reportTo } from './scalars.ts';
 
 const repository = z
   .string()
@@ -61,6 +61,5 @@ function grantsSomething(consent: unknown, context: z.RefinementCtx): void {
     const value = (consent as Readonly<Record<string, unknown>>)[key];
     return value === undefined || (Array.isArray(value) && value.length === 0);
   };
-  if (isEmpty('namespaces') && isEmpty('push'))
-    context.addIssue({ code: 'custom', path: ['namespaces'], message: 'missing: name namespaces, or repositories under push' });
+  if (isEmpty('namespaces') && isEmpty('push')) reportTo(context)('namespaces', 'missing: name namespaces, or repositories under push');
 }

@@ -1,7 +1,7 @@
 /** Schema of the setting `dashboard`, and of its parts. */
 import { z } from 'zod';
 import { isLoopback } from './rules.ts';
-import { duration, requestsPerMinute, secretReference } from './scalars.ts';
+import { duration, requestsPerMinute, secretReference, reportTo } from './scalars.ts';
 
 const origin = z
   .url({ protocol: /^https?$/, hostname: /./, error: 'an address such as https://images.example.com' })
@@ -38,7 +38,7 @@ const oidc = z
   .superRefine(({ issuer }, context) => {
     const url = URL.parse(issuer);
     if (url?.protocol === 'http:' && !isLoopback(url.hostname))
-      context.addIssue({ code: 'custom', path: ['issuer'], message: 'must be https: whoever is on the way could sign in as anybody' });
+      reportTo(context)('issuer', 'must be https: whoever is on the way could sign in as anybody');
   })
   .describe('Sign-in at an identity provider (OpenID Connect). Without it, users sign in with a Kubernetes token.');
 
@@ -81,10 +81,6 @@ export const dashboard = z
   .describe('The dashboard, which processes with the role web serve on the operations listener.')
   .superRefine(({ oidc: provider, publicUrl }, context) => {
     if (provider !== undefined && publicUrl === undefined)
-      context.addIssue({
-        code: 'custom',
-        path: ['publicUrl'],
-        message: 'is required with oidc: the identity provider sends users back to it',
-      });
+      reportTo(context)('publicUrl', 'is required with oidc: the identity provider sends users back to it');
   })
   .prefault({});

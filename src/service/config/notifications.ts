@@ -11,11 +11,9 @@ import {
 import { noticeKinds } from '../../core/model/notice.ts';
 import { everything, urgentKinds } from '../../core/model/severity.ts';
 import { forgeEnvironment, forgeRepositories } from '../resources/v1-fields/scalars.ts';
-import { name, secretReference } from './scalars.ts';
+import { name, secretReference, reportTo } from './scalars.ts';
 
 const mailbox = z.string().regex(/^[^\s@<>,;"]{1,64}@[^\s@<>,;"]{1,255}$/, 'an address such as ops@example.com');
-
-const isStatus = (kind: TargetType) => statusTypes.some((type) => type === kind);
 
 const target = z
   .strictObject({
@@ -106,38 +104,18 @@ const target = z
       .describe(`Which statuses of commits are set. Required with kind: ${statusTypes.join(', ')}.`),
   })
   .superRefine(({ kind, url, secret, email, github, commitStatus, template }, context) => {
-    const isProgram = programTypes.includes(kind);
-    if (template !== undefined && isProgram)
-      context.addIssue({ code: 'custom', path: ['template'], message: `is not used with kind: ${kind}` });
-    if (url === undefined && publicUrls[kind] === undefined)
-      context.addIssue({ code: 'custom', path: ['url'], message: 'is required: {env: NAME} or {file: PATH}' });
-    if ((kind === 'githubDeployment') !== (github !== undefined))
-      context.addIssue({
-        code: 'custom',
-        path: ['github'],
-        message: kind === 'githubDeployment' ? 'is required: the environment' : 'is only used with kind: githubDeployment',
-      });
-    if (isStatus(kind) !== (commitStatus !== undefined))
-      context.addIssue({
-        code: 'custom',
-        path: ['commitStatus'],
-        message: isStatus(kind) ? 'is required: the environment' : `is only used with kind: ${statusTypes.join(', ')}`,
-      });
-    if ((kind === 'email') !== (email !== undefined))
-      context.addIssue({
-        code: 'custom',
-        path: ['email'],
-        message: kind === 'email' ? 'is required: the sender and the recipients' : 'is only used with kind: email',
-      });
-    const needsSecret = typesWithSecret.includes(kind);
-    if (needsSecret !== (secret !== undefined))
-      context.addIssue({
-        code: 'custom',
-        path: ['secret'],
-        message: needsSecret
-          ? 'is required: the key that requests are signed with, the token, or the key of the API'
-          : `is only used with kind: ${typesWithSecret.join(', ')}`,
-      });
+    const report = reportTo(context);
+    /** What some kinds need, and the others do not have. */
+    const needs = (key: string, value: unknown, kinds: readonly TargetType[], what: string) => {
+      if (kinds.includes(kind) === (value !== undefined)) return;
+      report(key, value === undefined ? `is required: ${what}` : `is only used with kind: ${kinds.join(', ')}`);
+    };
+    if (template !== undefined && programTypes.includes(kind)) report('template', `is not used with kind: ${kind}`);
+    if (url === undefined && publicUrls[kind] === undefined) report('url', 'is required: {env: NAME} or {file: PATH}');
+    needs('github', github, ['githubDeployment'], 'the environment');
+    needs('commitStatus', commitStatus, statusTypes, 'the environment');
+    needs('email', email, ['email'], 'the sender and the recipients');
+    needs('secret', secret, typesWithSecret, 'the key that requests are signed with, the token, or the key of the API');
   });
 
 /** Schema of the setting `notifications`. */
@@ -165,7 +143,7 @@ export const notifications = z
       .superRefine((targets, context) => {
         targets.forEach(({ name }, index) => {
           if (targets.findIndex((other) => other.name === name) < index)
-            context.addIssue({ code: 'custom', path: [index, 'name'], message: `"${name}" is the name of another target` });
+            reportTo(context)([index, 'name'], `"${name}" is the name of another target`);
         });
       })
       .default([])

@@ -1,7 +1,7 @@
 /** Schema of the setting `receivers[].oidc`. */
 import { z } from 'zod';
 import { googleIssuers, missingCustomerClaims, readRequiredClaims } from '../receive/issuers.ts';
-import { always } from './scalars.ts';
+import { always, reportTo } from './scalars.ts';
 import { isLoopback } from './rules.ts';
 
 /** Claims that must not be in `claims`, because other settings check them. */
@@ -63,7 +63,7 @@ interface Draft {
 function namesItsSender(draft: Draft | null, context: z.RefinementCtx): void {
   if (typeof draft !== 'object' || draft === null || Array.isArray(draft)) return;
   const { issuer = googleIssuers[0], email, jwksUri } = draft;
-  const report = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
+  const report = reportTo(context);
   const isGoogle = googleIssuers.some((known) => known === issuer);
   const demanded = claims.safeParse(draft['claims']);
   const missing = missingCustomerClaims(String(issuer), readRequiredClaims(demanded.data ?? {}));

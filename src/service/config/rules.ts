@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import { normaliseRegistry } from '../../core/model/image-reference.ts';
 import { providers } from '../receive/providers/index.ts';
+import { reportTo } from './scalars.ts';
 
 interface Draft {
   readonly [key: string]: unknown;
@@ -10,7 +11,7 @@ interface Draft {
 /** Checks that a receiver authenticates its sender, or states that it does not. */
 export function authenticatesSomehow(receiver: Draft | null, context: z.RefinementCtx): void {
   if (typeof receiver !== 'object' || receiver === null || Array.isArray(receiver)) return;
-  const report = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
+  const report = reportTo(context);
   const way = ['secrets', 'oidc', 'sns'].find((key) => receiver[key] !== undefined);
   if (way === undefined && receiver['unauthenticated'] !== true) {
     report('secrets', 'missing: name at least one secret, oidc or sns, or say unauthenticated: true');
@@ -21,7 +22,7 @@ export function authenticatesSomehow(receiver: Draft | null, context: z.Refineme
 /** Checks that only receivers of repository managers have `repositories`, and none of them also has `registry`. */
 export function repositoriesAreKnown(receiver: Draft | null, context: z.RefinementCtx): void {
   if (typeof receiver !== 'object' || receiver === null || receiver['repositories'] === undefined) return;
-  const report = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
+  const report = reportTo(context);
   const managers = providers.filter(({ hasRepositories }) => hasRepositories === true).map(({ id }) => id);
   if (typeof receiver['provider'] === 'string' && !managers.includes(receiver['provider']))
     report('repositories', `only ${managers.join(' and ')} say which of their repositories was pushed to: set registry instead`);
@@ -34,18 +35,14 @@ export function scansAreAnnounced(receiver: Draft | null, context: z.RefinementC
   if (typeof receiver !== 'object' || receiver === null || receiver['waitForScan'] !== true) return;
   const announcing = providers.filter(({ announcesScans }) => announcesScans === true).map(({ id }) => id);
   if (typeof receiver['provider'] !== 'string' || announcing.includes(receiver['provider'])) return;
-  context.addIssue({ code: 'custom', path: ['waitForScan'], message: `only ${announcing.join(' and ')} announces scans: remove it` });
+  reportTo(context)('waitForScan', `only ${announcing.join(' and ')} announces scans: remove it`);
 }
 
 /** Checks that labels of Namespaces are used only if the whole cluster is watched, because they cannot be watched in some namespaces. */
 export function labelsAreWatched({ watch, policyDefaults }: LabelSettings, context: z.RefinementCtx): void {
   if (watch.namespaces.length === 0) return;
   const report = (path: (string | number)[], remedy: string) =>
-    context.addIssue({
-      code: 'custom',
-      path,
-      message: `contradicts watch.namespaces, with which no labels of namespaces are read: ${remedy}`,
-    });
+    reportTo(context)(path, `contradicts watch.namespaces, with which no labels of namespaces are read: ${remedy}`);
   if (watch.namespaceSelector !== undefined) report(['watch', 'namespaceSelector'], 'remove one of them');
   for (const [index, { selector }] of policyDefaults.namespaces.entries())
     if (selector !== undefined) report(['policyDefaults', 'namespaces', index, 'selector'], 'write names');
@@ -60,14 +57,14 @@ interface LabelSettings {
 export function headersComeFirst(listen: Draft | null, context: z.RefinementCtx): void {
   const { headersTimeout, requestTimeout } = listen ?? {};
   if (typeof headersTimeout !== 'number' || typeof requestTimeout !== 'number' || headersTimeout <= requestTimeout) return;
-  context.addIssue({ code: 'custom', path: ['headersTimeout'], message: 'is longer than requestTimeout, which counts the headers too' });
+  reportTo(context)('headersTimeout', 'is longer than requestTimeout, which counts the headers too');
 }
 
 /** Checks files that need each other: certFile needs keyFile and vice versa; caFile needs certFile; clientNames needs clientCaFile. */
 export function filesBelongTogether(conversion: Draft | null, context: z.RefinementCtx): void {
   if (typeof conversion !== 'object' || conversion === null || Array.isArray(conversion)) return;
   const { certFile, keyFile, caFile, clientCaFile, clientNames } = conversion;
-  const report = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
+  const report = reportTo(context);
   if (certFile !== undefined && keyFile === undefined) report('keyFile', 'missing: certFile needs its key');
   if (certFile === undefined && keyFile !== undefined) report('certFile', 'missing: keyFile needs its certificate');
   if (clientCaFile === undefined && Array.isArray(clientNames) && clientNames.length > 0)
@@ -79,14 +76,14 @@ export function filesBelongTogether(conversion: Draft | null, context: z.Refinem
 export function openOnlyOnLoopback({ host, auth }: { host: string; auth: string }, context: z.RefinementCtx): void {
   if (auth !== 'none' || isLoopback(host)) return;
   const message = `none is only for a listener on loopback, and this one is on ${host}: set operations.host to 127.0.0.1, or auth to kubernetes`;
-  context.addIssue({ code: 'custom', path: ['auth'], message });
+  reportTo(context)('auth', message);
 }
 
 /** Checks that the proxy proves its requests by a secret if auth is `proxy`. */
 export function proxyIsKnown({ auth, proxy }: { auth: string; proxy: { secret?: unknown } }, context: z.RefinementCtx): void {
   if (auth !== 'proxy' || proxy.secret !== undefined) return;
   const message = 'missing: without a secret, anybody could send the headers of the proxy; set it as {env: NAME} or {file: PATH}';
-  context.addIssue({ code: 'custom', path: ['proxy', 'secret'], message });
+  reportTo(context)(['proxy', 'secret'], message);
 }
 
 /** Whether a host is this machine, by a loopback name or address. */
@@ -96,7 +93,7 @@ export function isLoopback(host: string): boolean {
 
 /** Checks that the password is given once, that Sentinels and a Cluster exclude each other, and that in a Cluster all keys are in one slot. */
 export function redisIsOfOneForm({ url, password, sentinels, cluster, prefix }: RedisForm, context: z.RefinementCtx): void {
-  const report = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
+  const report = reportTo(context);
   if (password !== undefined && URL.canParse(url) && new URL(url).password !== '')
     report('password', 'contradicts url, which has a password too: remove one of them');
   if (!cluster) return;
@@ -119,12 +116,7 @@ export function namesAreUnique(receivers: readonly (Draft | null)[], context: z.
   const seen = new Set<unknown>();
   for (const [index, receiver] of receivers.entries()) {
     const name = receiver?.['name'];
-    if (seen.has(name))
-      context.addIssue({
-        code: 'custom',
-        path: [index, 'name'],
-        message: `"${String(name)}" is used twice: give each receiver a name of its own`,
-      });
+    if (seen.has(name)) reportTo(context)([index, 'name'], `"${String(name)}" is used twice: give each receiver a name of its own`);
     if (typeof name === 'string') seen.add(name);
   }
 }
@@ -142,11 +134,7 @@ export function hostsAreUnambiguous(registries: readonly (Draft | null)[], conte
       seen.set(normaliseRegistry(text), String(registry?.['host']));
       if (other === undefined) continue;
       const path = key === 'host' ? [index, key] : [index, 'aliases', key];
-      context.addIssue({
-        code: 'custom',
-        path,
-        message: `"${text}" is already a name of ${other}: write each name once, with all settings of the registry`,
-      });
+      reportTo(context)(path, `"${text}" is already a name of ${other}: write each name once, with all settings of the registry`);
     }
   }
 }

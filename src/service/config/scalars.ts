@@ -41,5 +41,10 @@ export const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], { e
 /** Schema of a rate limit, in requests per minute. */
 export const requestsPerMinute = z.int().min(1).max(100_000_000);
 
+/** The function with which a rule reports what is wrong with a part of its setting: a key, or the path to one. */
+export function reportTo(context: z.RefinementCtx): (key: string | (string | number)[], message: string) => void {
+  return (key, message) => context.addIssue({ code: 'custom', path: [key].flat(), message });
+}
+
 /** Makes a rule run even if other settings are invalid, so that all errors are reported together. */
 export const always = { when: () => true };

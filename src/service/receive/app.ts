@@ -72,18 +72,12 @@ export async function buildReceiveApp(options: ReceiveOptions): Promise<FastifyI
   });
 
   const refuseUnknown = (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
-    if (find(request) === undefined)
-      reply.code(404).send({
-        error: 'no receiver has this name: compare the URL of the webhook, /webhooks/NAME, with receivers[].name of the configuration',
-      });
+    if (find(request) === undefined) answerUnknown(reply);
     else done();
   };
   const deliver = async (request: FastifyRequest, reply: FastifyReply) => {
     const receiver = find(request);
-    if (receiver === undefined)
-      return reply.code(404).send({
-        error: 'no receiver has this name: compare the URL of the webhook, /webhooks/NAME, with receivers[].name of the configuration',
-      });
+    if (receiver === undefined) return answerUnknown(reply);
     const delivery = { headers: request.headers, body: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0) };
     const decide = async () => {
       // The write to Redis may still happen after the deadline. If the sender repeats the delivery, the same id makes it one event.
@@ -101,10 +95,7 @@ export async function buildReceiveApp(options: ReceiveOptions): Promise<FastifyI
   const answerOptions = (request: FastifyRequest, reply: FastifyReply) => {
     const receiver = find(request);
     const { token } = request.params as Params;
-    if (receiver === undefined)
-      return reply.code(404).send({
-        error: 'no receiver has this name: compare the URL of the webhook, /webhooks/NAME, with receivers[].name of the configuration',
-      });
+    if (receiver === undefined) return answerUnknown(reply);
     const isWrong = token !== undefined && !receiver.unauthenticated && !matchesAny(token, receiver.secrets());
     if (isWrong) return reply.code(401).send({ error: 'unauthorized' });
     const answer = answerHandshake(request.headers, perMinute(receiver));
@@ -115,6 +106,12 @@ export async function buildReceiveApp(options: ReceiveOptions): Promise<FastifyI
     app.options(url, { onRequest: refuseUnknown, bodyLimit: 1 }, answerOptions);
   }
   return app;
+}
+
+function answerUnknown(reply: FastifyReply): FastifyReply {
+  return reply.code(404).send({
+    error: 'no receiver has this name: compare the URL of the webhook, /webhooks/NAME, with receivers[].name of the configuration',
+  });
 }
 
 function send(answer: Answer, reply: FastifyReply): FastifyReply {
