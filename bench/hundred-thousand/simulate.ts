@@ -8,7 +8,6 @@ import { watchPolicies } from '../../src/service/cluster/policy-watches.ts';
 import { measurePolicies } from '../../src/service/telemetry/measure-policies.ts';
 import { createDiscovery } from '../../src/service/kube/discovery.ts';
 import { listPages } from '../../src/service/kube/objects.ts';
-import { noNamespaceRules } from '../../src/core/model/policy-defaults.ts';
 import { createTick } from '../../src/service/poll/tick.ts';
 import { tickMs } from '../../src/service/poll/poll-schedule.ts';
 import { createEnqueuer } from '../../src/service/reconcile/enqueue/enqueuer.ts';
@@ -41,7 +40,7 @@ export async function simulate(count: number): Promise<Readonly<Record<string, u
   const onError = (error: unknown) => console.error(error);
   const cache = createClusterCache(
     { client, discovery: createDiscovery(client, []), namespaces: [undefined], onError, now: Date.now, random: Math.random },
-    { rules: noNamespaceRules, labelsOf: () => ({}) },
+    { rules: { cluster: {}, namespaces: [] }, labelsOf: () => ({}) },
   );
   const watches: ReturnType<typeof watchPolicies>[] = [];
   const [start] = await measure(async () => {

@@ -57,9 +57,6 @@ export interface NamespaceRules {
   readonly namespaces: readonly NamespaceDefaults[];
 }
 
-/** Rules that select all namespaces and have no defaults. */
-export const noNamespaceRules: NamespaceRules = { cluster: {}, namespaces: [] };
-
 /** The labels of a namespace; undefined if they are not known yet, or if the namespace does not exist. */
 export type Labels = Readonly<Record<string, string>> | undefined;
 

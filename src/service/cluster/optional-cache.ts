@@ -1,15 +1,17 @@
 /** The cache of a kind of a wing. Nothing waits for its definition, which may not be installed, or not be readable: the watches begin when it is. */
+import { describeError } from '../../core/model/errors.ts';
 import type { KubeClient } from '../kube/client.ts';
+import { isKubeError } from '../kube/kube-error.ts';
 import { createObjectStore, type ObjectStore, type StoredObject } from '../kube/object-store.ts';
 import { listPath, type Resource } from '../kube/objects.ts';
+import { startReflector, type Reflector } from '../kube/reflector.ts';
 import type { LogMessage } from '../telemetry/log-messages.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { startOptionalReflector, type OptionalReflector } from './optional-reflector.ts';
 
 export interface OptionalCache<T extends StoredObject> {
   readonly objects: ObjectStore<T>;
   /** The watch of a namespace. */
-  readonly watchOf: (namespace: string) => OptionalReflector | undefined;
+  readonly watchOf: (namespace: string) => Reflector | undefined;
   /** Resolves when the objects are listed, or when the API server has answered that there are none. */
   readonly settled: () => Promise<unknown>;
   /** Whether `settled` has resolved. */
@@ -26,7 +28,7 @@ export interface OptionalCacheOptions<T> {
   readonly logger: Logger;
   readonly resource: Resource;
   readonly read: (raw: unknown) => T;
-  /** Is logged while the kind is missing or forbidden. */
+  /** Is logged once when the kind is missing or forbidden, and again if that happens after it existed. */
   readonly message: LogMessage<'info'>;
 }
 
@@ -39,9 +41,28 @@ export function createOptionalCache<T extends StoredObject>({
   message,
 }: OptionalCacheOptions<T>): OptionalCache<T> {
   const objects = createObjectStore<T>();
-  let watches: readonly { readonly namespace: string | undefined; readonly reflector: OptionalReflector }[] = [];
+  let watches: readonly ReturnType<typeof watch>[] = [];
   let areKnown = false;
-  const settled = () => Promise.all(watches.map(({ reflector }) => reflector.settled));
+  const settled = () => Promise.all(watches.map((watch) => watch.settled));
+  const watch = (namespace: string | undefined) => {
+    const missing = Promise.withResolvers<void>();
+    let isMissing = false;
+    const reflector = startReflector({
+      client,
+      path: listPath(resource, namespace),
+      project: read,
+      store: objects,
+      onError(error, nextTryMs) {
+        const isOptional = isKubeError(error, 404) || isKubeError(error, 403);
+        if (isOptional) missing.resolve();
+        if (isOptional && isMissing) return;
+        isMissing = isOptional;
+        if (isOptional) logger.info({ why: describeError(error) }, message);
+        else logger.warn({ why: describeError(error), nextTryMs }, 'watch failed, will be repeated');
+      },
+    });
+    return { namespace, reflector, settled: Promise.race([reflector.synced, missing.promise]) };
+  };
   return {
     objects,
     watchOf: (namespace) => watches.find((watch) => watch.namespace === undefined || watch.namespace === namespace)?.reflector,
@@ -49,13 +70,7 @@ export function createOptionalCache<T extends StoredObject>({
     areKnown: () => areKnown,
     isComplete: () => watches.length > 0 && watches.every(({ reflector }) => reflector.state().synced),
     start(namespaces) {
-      watches = namespaces.map((namespace) => ({
-        namespace,
-        reflector: startOptionalReflector(
-          { client, path: listPath(resource, namespace), project: read, store: objects },
-          { logger, message },
-        ),
-      }));
+      watches = namespaces.map(watch);
       void settled().then(() => (areKnown = true));
     },
     async stop() {

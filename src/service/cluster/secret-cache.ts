@@ -7,7 +7,7 @@ import type { ObjectStore, StoredObject } from '../kube/object-store.ts';
 
 export interface SecretCacheOptions {
   /** Reads this Secret; rejects if its state cannot be determined. */
-  readonly read: (secret: SecretRef, signal?: AbortSignal) => Promise<SecretRead>;
+  readonly read: (secret: SecretRef) => Promise<SecretRead>;
   /** The metadata of the watched Secrets. */
   readonly watched: Pick<ObjectStore<StoredObject>, 'get'>;
   /** Whether `watched` is up to date for this Secret. */
@@ -17,7 +17,7 @@ export interface SecretCacheOptions {
 }
 
 /** Returns the content of a Secret by its name; the same object while the Secret is unchanged. */
-export type SecretCache = (secret: SecretRef, options: { refresh: boolean; signal?: AbortSignal | undefined }) => Promise<SecretRead>;
+export type SecretCache = (secret: SecretRef, options: { readonly refresh: boolean }) => Promise<SecretRead>;
 
 /** The limit for cached Secrets, whose names tenants choose. */
 const maxSecrets = 1_000;

@@ -225,7 +225,7 @@ function createWorkloads(
 }
 
 function createSignatures({ registry, access, trustRoot }: Adapters): Signatures {
-  const readSecret: ReadSecret = (secret, signal) => access.readSecret(secret, { refresh: false, signal });
+  const readSecret: ReadSecret = (secret) => access.readSecret(secret, { refresh: false });
   return { verify: createImageVerifier({ registry, trustRoot, readSecret }) };
 }
 

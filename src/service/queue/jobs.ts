@@ -25,8 +25,8 @@ interface Traced {
 /** One pushed tag. */
 export interface PushJob extends PushEvent, Versioned, Traced {}
 
-/** One policy to reconcile, with a hint if an image was announced. The data are not trusted, because anybody with write access to Redis may have written them. */
-export interface PolicyJob extends Versioned, Traced {
+/** One policy of either kind to reconcile. The data are not trusted, because anybody with write access to Redis may have written them. */
+interface ReconcileJob extends Versioned {
   readonly policy: { readonly namespace: string; readonly name: string; readonly uid: string };
   readonly source: TriggerSource;
   /** Identifies the cause (a push's id, a generation …), so that replicas that see the same one make one job. */
@@ -34,18 +34,24 @@ export interface PolicyJob extends Versioned, Traced {
   readonly receivedAt: string;
   /** The policy's generation that the cause refers to. A worker must not reconcile an older one. */
   readonly generation?: number;
+  /** The push that caused the job. */
+  readonly eventId?: string;
+  /** The announced image. */
+  readonly hint?: { readonly tag: string; readonly digest?: string; readonly repository?: Repository };
+  /** The job is delayed until this time. */
+  readonly notBefore?: string;
+}
+
+/** One ImagePolicy to reconcile. */
+export interface PolicyJob extends ReconcileJob, Traced {
   /** The wait that this delayed job ends: `until` is the end of the wait, `at` the earliest time for the job. */
   readonly wait?: { readonly until: string; readonly at: string };
-  readonly eventId?: string;
   /** The receiver that accepted the push. */
   readonly receiver?: string;
-  readonly hint?: { readonly tag: string; readonly digest?: string; readonly repository?: Repository };
   /** The user's requests in annotations, if they are the cause of the job. A worker must see them before it reconciles. */
   readonly actions?: PolicyActions;
   /** `rollout`: the job only checks the policy's rollouts. Without a task, it reconciles the policy. */
   readonly task?: 'rollout';
-  /** The job is delayed until this time. */
-  readonly notBefore?: string;
 }
 
 /** One repository to list, for all policies that poll it in this interval with the same credentials. */
@@ -55,23 +61,10 @@ export interface PollJob extends Versioned {
   readonly receivedAt: string;
 }
 
-/** One BaseImagePolicy to reconcile. The data are not trusted. */
-export interface BaseJob extends Versioned {
-  readonly policy: { readonly namespace: string; readonly name: string; readonly uid: string };
-  readonly source: TriggerSource;
-  /** Identifies the cause, so that replicas that see the same one make one job. */
-  readonly cause: string;
-  readonly receivedAt: string;
-  /** The generation of the policy, as the replica that made the job knew it. */
-  readonly generation?: number;
-  /** The push that caused the job. */
-  readonly eventId?: string;
+/** One BaseImagePolicy to reconcile. */
+export interface BaseJob extends ReconcileJob {
   /** The repository of an application that was pushed. What is known of its tags is outdated. */
   readonly pushed?: Repository;
-  /** The pushed tag, and its digest if the push named it. */
-  readonly hint?: { readonly tag: string; readonly digest?: string; readonly repository?: Repository };
-  /** The job is delayed until this time. */
-  readonly notBefore?: string;
 }
 
 /** One rebuild to request from a CI system. The data are not trusted: the CI system and its Secret come from the policy. */

@@ -63,18 +63,22 @@ const sources = [
   'Request',
 ] as const satisfies readonly PolicyJob['source'][];
 
-const policyJob = z.object({
+const reconcileJob = z.object({
   ...versioned,
-  traceparent,
   policy: z.object({ namespace: name, name, uid: word }),
   source: z.enum(sources),
   cause: z.string().min(1).max(16_384),
   receivedAt: time,
   generation: z.int().min(0).exactOptional(),
-  wait: z.object({ until: z.string().max(64), at: time }).exactOptional(),
   eventId: id.exactOptional(),
-  receiver: word.exactOptional(),
   hint: hint.exactOptional(),
+  notBefore: time.exactOptional(),
+});
+
+const policyJob = reconcileJob.extend({
+  traceparent,
+  wait: z.object({ until: z.string().max(64), at: time }).exactOptional(),
+  receiver: word.exactOptional(),
   actions: z
     .object({
       approve: word.exactOptional(),
@@ -89,21 +93,9 @@ const policyJob = z.object({
     })
     .exactOptional(),
   task: z.literal('rollout').exactOptional(),
-  notBefore: time.exactOptional(),
 });
 
-const baseJob = z.object({
-  ...versioned,
-  policy: z.object({ namespace: name, name, uid: word }),
-  source: z.enum(sources),
-  cause: z.string().min(1).max(1_024),
-  receivedAt: time,
-  generation: z.int().min(0).exactOptional(),
-  eventId: id.exactOptional(),
-  pushed: z.object(repository).exactOptional(),
-  hint: hint.exactOptional(),
-  notBefore: time.exactOptional(),
-});
+const baseJob = reconcileJob.extend({ pushed: z.object(repository).exactOptional() });
 
 const triggerJob = z.object({
   ...versioned,
@@ -175,8 +167,6 @@ export const readTriggerJob = (data: unknown): TriggerJob => read(triggerJob, da
 export const readNoticeJob = (data: unknown): NoticeJob | SummaryJob => read(z.union([noticeJob, summaryJob]), data);
 /** Reads a notice; throws an Error that names what cannot be read. */
 export const readNotice = (data: unknown): Notice => read(notice, data);
-/** Reads a repository to list; throws an Error that names what cannot be read. */
-export const readPollJob = (data: unknown): PollJob => read(pollJob, data);
 /** Reads a repository to list, or a tick, which has no data of its own; throws an Error that names what cannot be read. */
 export const readPollQueueJob = (data: unknown): PollJob | TickJob => read(z.union([pollJob, z.strictObject(versioned)]), data);
 

@@ -7,7 +7,7 @@ import type { ImagePolicy, PolicySpec } from '../../core/model/image-policy.ts';
 import type { TriggerSource } from '../../core/model/policy-status.ts';
 import { resolveTargets } from '../../core/model/resolve-target.ts';
 import { workloadKey, type Workload } from '../../core/model/workload.ts';
-import type { ClusterView, SeenCluster } from './ports.ts';
+import type { ClusterView, Policies, SeenCluster } from './ports.ts';
 import type { Selected, SelectRequest } from './selection.ts';
 
 /** A policy for which an image is selected. */
@@ -90,6 +90,15 @@ export function withProgress(attempt: Omit<Attempt, 'progress'>, progress: Progr
     fresh.has(workloadKey(ref)) ? fresh.get(workloadKey(ref)) : cluster.findWorkload(ref);
   // What was read may show that a consent was withdrawn.
   return { ...attempt, progress, cluster: asSeenBy(policy, { ...cluster, findWorkload }) };
+}
+
+/** Finds the policy of a request or job. A policy that was deleted and created anew under the same name is another one. */
+export function findSame(
+  { policy: { namespace, name, uid } }: Pick<ReconcileRequest, 'policy'>,
+  { find }: Pick<Policies, 'find'>,
+): ImagePolicy | undefined {
+  const policy = find(namespace, name);
+  return policy?.uid === uid ? policy : undefined;
 }
 
 /** What the policy's targets run, as far as it may see them; the same text as long as that is the same. */

@@ -17,7 +17,7 @@ import type { Ports, Registry } from './ports.ts';
 import { reconcilePolicy } from './reconcile-policy.ts';
 import type { Hint } from './resolve-tag.ts';
 import { isElsewhere } from './selection.ts';
-import type { ReconcileRequest } from './attempt.ts';
+import { findSame, type ReconcileRequest } from './attempt.ts';
 import { isSecondLook, secondLook, showsNew } from './second-look.ts';
 import { showTargetsAlone } from './show-targets.ts';
 import { completingJob } from './enqueue/completing-job.ts';
@@ -57,17 +57,15 @@ export async function reconcileAndReport(
 
 /** Applies the rollback that a user has requested before anything else is done, also if the job of that request was lost. */
 async function rollBackFirst(attempted: ReconcileTry, ports: Ports): Promise<void> {
-  const { policy: named, rollbackTo } = attempted.request;
-  const policy = ports.policies.find(named.namespace, named.name);
-  const rollback = policy?.uid === named.uid && rollbackTo === undefined ? openRollback(policy) : undefined;
-  if (rollback === undefined) return;
+  const policy = findSame(attempted.request, ports.policies);
+  const rollback = policy && attempted.request.rollbackTo === undefined ? openRollback(policy) : undefined;
+  if (policy === undefined || rollback === undefined) return;
   const receivedAt = new Date(ports.cluster.now()).toISOString();
   const cause = { source: 'Rollback', receivedAt, rollback } as const;
-  const request = { policy: named, announced: false, rollbackTo: rollback };
+  const request = { policy: attempted.request.policy, announced: false, rollbackTo: rollback };
   await reconcileAndReport({ ...attempted, request, cause }, ports);
   // The attempt may have been about another image than the selected one, and no job may follow for a request that is handled.
-  if (policy !== undefined && attempted.request.hint !== undefined)
-    await ports.queues.addPolicyJobs([completingJob(policy, new Date(ports.cluster.now()))]);
+  if (attempted.request.hint !== undefined) await ports.queues.addPolicyJobs([completingJob(policy, new Date(ports.cluster.now()))]);
 }
 
 /** Makes one try and reports it; undefined if a user has requested a rollback since, which comes first. */

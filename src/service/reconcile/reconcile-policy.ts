@@ -5,13 +5,23 @@
 import { asSeenBy } from '../../core/plan/consent.ts';
 import type { Outcome } from '../../core/plan/outcome.ts';
 import { PermanentError } from '../../core/model/errors.ts';
-import { policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
+import { policyKey } from '../../core/model/image-policy.ts';
 import { type ApplyPorts, apply } from './apply.ts';
 import { holdMutex } from '../../core/async/serialize.ts';
-import { type Progress, noProgress, next, withProgress, type Again, type Attempt, type End, type ReconcileRequest } from './attempt.ts';
+import {
+  type Progress,
+  findSame,
+  noProgress,
+  next,
+  withProgress,
+  type Again,
+  type Attempt,
+  type End,
+  type ReconcileRequest,
+} from './attempt.ts';
 import { isClearedBySecret } from './enqueue/needs-reconcile.ts';
 import { plan } from './plan.ts';
-import type { Policies, Ports } from './ports.ts';
+import type { Ports } from './ports.ts';
 import { basisOf, resultOf } from './result.ts';
 import { select, type SelectPorts } from './select.ts';
 import { isSelectedFor, pushedElsewhere, rollbackBefore, usableSpec, withdrawnRollback } from './selection.ts';
@@ -116,10 +126,4 @@ async function runStages(attempt: Attempt, ports: ReconcilePorts): Promise<End> 
     return apply(attempt, plan, ports);
   });
   return next(applied, (done) => ({ ...resultOf(done), basis: basisOf(done.attempt, done.selected) }));
-}
-
-/** Finds the policy of the request. A policy that was deleted and created anew under the same name is another one. */
-function findSame({ policy: { namespace, name, uid } }: ReconcileRequest, { find }: Policies): ImagePolicy | undefined {
-  const policy = find(namespace, name);
-  return policy?.uid === uid ? policy : undefined;
 }

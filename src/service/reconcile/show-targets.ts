@@ -6,6 +6,7 @@ import { findContainer, formatWorkload } from '../../core/model/workload.ts';
 import type { Postponement } from '../../core/plan/outcome.ts';
 import type { PolicyJob } from '../queue/jobs.ts';
 import { nextStatus, withSeenTargets } from '../../core/status/next-status.ts';
+import { findSame } from './attempt.ts';
 import { withFreshState, withTargetsRead } from './enqueue/fresh-state.ts';
 import { planWith } from './plan.ts';
 import type { Ports, SeenCluster } from './ports.ts';
@@ -17,9 +18,8 @@ import { selectKnown } from './selection.ts';
  */
 export async function showTargetsAlone(job: PolicyJob, ports: Ports, signal: AbortSignal): Promise<boolean> {
   const fresh = await withFreshState(job, ports, signal);
-  const { policies } = fresh;
-  const policy = policies.find(job.policy.namespace, job.policy.name);
-  if (policy?.uid !== job.policy.uid) return true;
+  const policy = findSame(job, fresh.policies);
+  if (policy === undefined) return true;
   const { spec } = policy;
   if (!isUsable(spec) || spec.suspended) return false;
   const isNew = policy.status.latest === undefined;
@@ -33,7 +33,7 @@ export async function showTargetsAlone(job: PolicyJob, ports: Ports, signal: Abo
   const cause = { source: job.source, receivedAt: job.receivedAt, isHinted: true };
   const update = (current: ImagePolicy) =>
     replaced === undefined ? withSeenTargets(current, cluster, now) : nextStatus(current, replaced, { cause, now }, cluster);
-  await policies.writeStatus(policy, (status) => update({ ...policy, status }), signal);
+  await fresh.policies.writeStatus(policy, (status) => update({ ...policy, status }), signal);
   return true;
 }
 

@@ -8,7 +8,7 @@ import type { RebuildOrder } from '../../../src/bases/policies/request-rebuilds.
 import type { Discarded } from '../../../src/core/model/discarded-image.ts';
 import type { RebaseResult } from '../../../src/bases/policies/rebase-images.ts';
 import { isUsableBase } from '../../../src/core/model/base-policy.ts';
-import { noNamespaceRules, type SettingValues } from '../../../src/core/model/policy-defaults.ts';
+import type { SettingValues } from '../../../src/core/model/policy-defaults.ts';
 import type { RunningPods } from '../../../src/core/rollout/running-pods.ts';
 import type { FactsReader } from '../../../src/bases/recognize/facts-reader.ts';
 import type { KnownBase } from '../../../src/bases/recognize/layers.ts';
@@ -34,7 +34,7 @@ interface Written {
 export function policyWith(spec: object, { status = {}, annotations = {}, defaults = {} }: Written = {}) {
   const metadata = { name: 'java', namespace: 'platform', uid: 'u1', resourceVersion: '1', generation: 1, annotations };
   const written = { image: 'harbor.example.com/library/base-java', select: { semver: {} }, workloads: [{}], ...spec };
-  const rules = { ...noNamespaceRules, cluster: defaults };
+  const rules = { cluster: defaults, namespaces: [] };
   const policy = effectiveBase(readBasePolicy({ metadata, spec: written, status }, context), { rules, labelsOf: () => undefined });
   assert.ok(isUsableBase(policy.spec), JSON.stringify(policy.spec));
   return { ...policy, spec: policy.spec };

@@ -5,7 +5,7 @@ import { processPoll } from '../../../src/service/poll/process-poll.ts';
 import { connectWorker, type RedisConnection } from '../../../src/service/queue/connection.ts';
 import type { PollJob } from '../../../src/service/queue/jobs.ts';
 import { createWorkQueues } from '../../../src/service/queue/producer.ts';
-import { readPollJob } from '../../../src/service/queue/read-job.ts';
+import { readPollQueueJob } from '../../../src/service/queue/read-job.ts';
 import { createWorker } from '../../../src/service/queue/worker.ts';
 import { policyOf, specOf } from '../../core/model/samples.ts';
 import { startRedis, type Redis } from '../../harness/redis.ts';
@@ -53,7 +53,7 @@ test('a registry with endless lists occupies only its own slots, and polls of an
   const worker = createWorker<PollJob>({
     access,
     queue: 'poll',
-    read: readPollJob,
+    read: (data) => readPollQueueJob(data) as PollJob,
     concurrency: 4,
     process: (job, context) => processPoll(job, context, world.ports),
     now: Date.now,

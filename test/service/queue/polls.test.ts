@@ -4,7 +4,7 @@ import { Queue } from 'bullmq';
 import { connectWorker, type RedisConnection } from '../../../src/service/queue/connection.ts';
 import type { PollJob } from '../../../src/service/queue/jobs.ts';
 import { createWorkQueues } from '../../../src/service/queue/producer.ts';
-import { readPollJob } from '../../../src/service/queue/read-job.ts';
+import { readPollQueueJob } from '../../../src/service/queue/read-job.ts';
 import { createWorker } from '../../../src/service/queue/worker.ts';
 import { startRedis, type Redis } from '../../harness/redis.ts';
 import { waitFor } from '../../harness/wait-for.ts';
@@ -51,7 +51,7 @@ test('a failed poll waits no longer than its worker says', async (t) => {
   const worker = createWorker<PollJob>({
     access,
     queue: 'poll',
-    read: readPollJob,
+    read: (data) => readPollQueueJob(data) as PollJob,
     concurrency: 1,
     process: () => Promise.reject(new Error('500')),
     now: () => now,

@@ -13,6 +13,7 @@ import { snapshotOf } from '../../../core/model/target-snapshot.ts';
 import { isNewer, workloadKey, type Workload } from '../../../core/model/workload.ts';
 import { withRollouts } from '../../../core/status/with-rollouts.ts';
 import { defaultParallel } from '../apply.ts';
+import { findSame } from '../attempt.ts';
 import { gatherConsents, type ConfirmConsent } from '../consents.ts';
 import { inParallel } from '../../../core/async/in-parallel.ts';
 import { reportRollbacks } from './report-rollouts.ts';
@@ -68,8 +69,8 @@ async function rollBackWorkload(
 
 /** The policy with its newest status and actions; undefined if it was deleted or its spec was changed. */
 function newestOf(policy: ImagePolicy, { policies }: RolloutPorts): ImagePolicy | undefined {
-  const now = policies.find(policy.namespace, policy.name);
-  if (now?.uid !== policy.uid || now.generation > policy.generation) return undefined;
+  const now = findSame({ policy }, policies);
+  if (now === undefined || now.generation > policy.generation) return undefined;
   return isNewer(now.resourceVersion, policy.resourceVersion) ? now : policy;
 }
 

@@ -1,7 +1,7 @@
 import { isUsable, type ImagePolicy, type PolicySpec, type RolloutSettings } from '../../../core/model/image-policy.ts';
 import { snapshotOf } from '../../../core/model/target-snapshot.ts';
 import type { Seen } from '../../../core/plan/consent.ts';
-import { nextCheck, type Due } from '../../../core/rollout/next-check.ts';
+import { nextCheck } from '../../../core/rollout/next-check.ts';
 import { policyJob, type PolicyJob } from '../../queue/jobs.ts';
 import type { ClusterView } from '../ports.ts';
 
@@ -21,15 +21,12 @@ export function rolloutJob(
 ): PolicyJob | undefined {
   const spec = watchedSpec(policy);
   const due = spec && nextCheck(policy, spec.rollout, snapshotOf(policy, cluster, now));
-  return due && jobOf(policy, due, now);
-}
-
-function jobOf(policy: ImagePolicy, { cause, at }: Due, now: Date): PolicyJob {
+  if (due === undefined) return undefined;
   return policyJob(policy, {
     source: 'TargetChange',
     receivedAt: now.toISOString(),
     task: 'rollout',
-    cause: `rollout:${cause}`,
-    ...(at !== undefined && { notBefore: at.toISOString() }),
+    cause: `rollout:${due.cause}`,
+    ...(due.at !== undefined && { notBefore: due.at.toISOString() }),
   });
 }

@@ -15,6 +15,7 @@ import { workloadKey, type Workload, type WorkloadRef } from '../../../core/mode
 import { withRollouts } from '../../../core/status/with-rollouts.ts';
 import type { PolicyJob } from '../../queue/jobs.ts';
 import { defaultParallel } from '../apply.ts';
+import { findSame } from '../attempt.ts';
 import { completingJob } from '../enqueue/completing-job.ts';
 import { atLeastAsStatus } from '../enqueue/fresh-state.ts';
 import type { Policies, Ports, Registry, SeenCluster } from '../ports.ts';
@@ -46,7 +47,7 @@ export async function watchRollouts(job: PolicyJob, ports: Ports, signal: AbortS
     ports.report.logger.warn({ policy: key, why: describeError(error) }, 'rollout check failed, will be repeated');
     throw error;
   }
-  const policy = findSame(job, ports);
+  const policy = findSame(job, ports.policies);
   const next = policy && rolloutJob(policy, asSeenBy(policy, ports.cluster), new Date(ports.cluster.now()));
   if (next !== undefined) await ports.queues.addPolicyJobs([next]);
 }
@@ -79,7 +80,7 @@ async function startCheck(job: PolicyJob, ports: Ports, signal: AbortSignal): Pr
  * The policy of the job. The replica that made it may have seen newer state: a delayed job uses our state, any other reads fresh state if ours shows no need.
  */
 async function findNewest(job: PolicyJob, ports: Ports, signal: AbortSignal): Promise<ImagePolicy | undefined> {
-  const cached = findSame(job, ports);
+  const cached = findSame(job, ports.policies);
   if (job.notBefore !== undefined) return cached;
   const now = new Date(ports.cluster.now());
   const ownJob = cached && rolloutJob(cached, asSeenBy(cached, ports.cluster), now);
@@ -89,11 +90,6 @@ async function findNewest(job: PolicyJob, ports: Ports, signal: AbortSignal): Pr
   const newest = currentRollouts(read, snapshotOf(read, asSeenBy(read, ports.cluster), now)).slice(0, manyRollouts);
   await Promise.all(newest.map(({ workload }) => ports.workloads.read(workload, signal)));
   return read;
-}
-
-function findSame({ policy: { namespace, name, uid } }: PolicyJob, { policies }: Ports): ImagePolicy | undefined {
-  const policy = policies.find(namespace, name);
-  return policy?.uid === uid ? policy : undefined;
 }
 
 /** What the caches say of all rollouts, and the API server of those that are not complete. */
