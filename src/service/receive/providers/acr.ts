@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ClaimedPush, IgnoredPush } from '../../../core/model/push-event.ts';
 import { verifyAuthorizationHeader } from './headers.ts';
 import { readBinaryCloudEvent, readStructuredCloudEvent } from './cloud-events.ts';
-import { limitedText, optionalText as text, parseJsonBody, readEntries } from './read-payload.ts';
+import { filled, limitedText, optionalText as text, parseJsonBody, readEntries } from './read-payload.ts';
 import { MalformedBody, type Delivery, type ParsedDelivery, type Provider } from './provider.ts';
 
 /** The change as the registry describes it, in the body of its own webhook and in `data` of both Event Grid schemas. */
@@ -80,7 +80,7 @@ function toPush({ type, id, source, time, data }: AcrEvent): ClaimedPush | Ignor
   const { target, request, action, ...inner } = change.safeParse(data).data ?? {};
   const repository = target?.repository || undefined;
   const tag = target?.tag || undefined;
-  const names = { ...(repository && { repository }), ...(tag && { tag }) };
+  const names = filled({ repository, tag });
   const isPush = type === 'push' || type === 'Microsoft.ContainerRegistry.ImagePushed';
   if (!isPush || (action && action !== 'push')) return { reason: `not a push: ${(isPush ? (action ?? '') : type).slice(0, 64)}`, ...names };
   if (repository === undefined) return { code: 'Incomplete', reason: 'the event names no repository', ...names };
@@ -89,12 +89,14 @@ function toPush({ type, id, source, time, data }: AcrEvent): ClaimedPush | Ignor
   const pushedAt = time || inner.timestamp;
   return {
     repository,
-    ...(registry && { registry }),
-    ...(tag && { tag }),
-    ...(target?.digest && { digest: target.digest }),
-    ...(target?.mediaType && { mediaType: target.mediaType }),
-    ...(key && { idempotencyKey: source ? `${source} ${key}` : key }),
-    ...(pushedAt && { pushedAt }),
+    ...filled({
+      registry,
+      tag,
+      digest: target?.digest,
+      mediaType: target?.mediaType,
+      idempotencyKey: key && (source ? `${source} ${key}` : key),
+      pushedAt,
+    }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { optionalText as text, parseJsonBody } from './read-payload.ts';
+import { filled, optionalText as text, parseJsonBody } from './read-payload.ts';
 import type { Provider } from './provider.ts';
 import { provesNothing } from './headers.ts';
 
@@ -22,9 +22,7 @@ export const aliyun: Provider = {
       pushes: [
         {
           repository: name,
-          ...(registry && { registry }),
-          ...(push.tag && { tag: push.tag }),
-          ...(push.digest && { digest: push.digest }),
+          ...filled({ registry, tag: push.tag, digest: push.digest }),
         },
       ],
       ignored: [],

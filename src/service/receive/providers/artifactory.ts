@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ClaimedPush, IgnoredPush } from '../../../core/model/push-event.ts';
 import { headerOf, matchesAny, verifyHmac } from './headers.ts';
-import { optionalText as text, parseJsonBody, toParsedDelivery } from './read-payload.ts';
+import { filled, optionalText as text, parseJsonBody, toParsedDelivery } from './read-payload.ts';
 import type { Provider } from './provider.ts';
 
 const header = 'x-jfrog-event-auth';
@@ -55,9 +55,7 @@ function readPush({ domain, event_type: type, data, jpd_origin: origin }: z.outp
   return {
     repository: `${key}/${image}`,
     within: { key, image },
-    ...(registry && { registry }),
-    ...(tag && { tag }),
-    ...(digest && { digest }),
+    ...filled({ registry, tag, digest }),
   };
 }
 

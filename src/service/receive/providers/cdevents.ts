@@ -3,7 +3,7 @@ import type { ClaimedPush, IgnoredPush } from '../../../core/model/push-event.ts
 import { type CloudEvent, readCloudEvents } from './cloud-events.ts';
 import { verifyAuthorizationHeader } from './headers.ts';
 import type { Provider } from './provider.ts';
-import { optionalText as text, toParsedDelivery } from './read-payload.ts';
+import { filled, optionalText as text, toParsedDelivery } from './read-payload.ts';
 
 const published = /^dev\.cdevents\.artifact\.published\./;
 
@@ -36,8 +36,7 @@ function readEvent({ type, id, source, time, data }: CloudEvent): ClaimedPush | 
   const pushedAt = context?.timestamp ?? time;
   return {
     ...push,
-    ...(key && { idempotencyKey: `${context?.source ?? source ?? ''} ${key}` }),
-    ...(pushedAt && { pushedAt }),
+    ...filled({ idempotencyKey: key && `${context?.source ?? source ?? ''} ${key}`, pushedAt }),
   };
 }
 
@@ -61,7 +60,7 @@ export function readOciPurl(purl: string): ClaimedPush | undefined {
   const repository = (path.at(-1)?.toLowerCase() === name ? path : [...path, name]).join('/');
   const tag = qualifiers.get('tag');
   const digest = decode(version);
-  return { repository, ...(registry && { registry }), ...(tag && { tag }), ...(digest && { digest }) };
+  return { repository, ...filled({ registry, tag, digest }) };
 }
 
 function readQualifier(text: string): [key: string, value: string] {

@@ -1,6 +1,6 @@
 /** Reads CloudEvents 1.0 from the structured, binary and batched modes of the HTTP protocol binding: https://github.com/cloudevents/spec */
 import { z } from 'zod';
-import { limitedText, optionalText, parseJsonBody, readEntries } from './read-payload.ts';
+import { filled, limitedText, optionalText, parseJsonBody, readEntries } from './read-payload.ts';
 import { headerOf } from './headers.ts';
 import { MalformedBody, type Delivery } from './provider.ts';
 
@@ -27,10 +27,7 @@ const structured = z
   })
   .transform(({ type, id, source, subject, time, data, data_base64: encoded }): CloudEvent => ({
     type,
-    ...(id && { id }),
-    ...(source && { source }),
-    ...(subject && { subject }),
-    ...(time && { time }),
+    ...filled({ id, source, subject, time }),
     data: data === undefined && encoded ? decode(encoded) : data,
   }));
 
@@ -62,10 +59,7 @@ export function readBinaryCloudEvent(delivery: Delivery): CloudEvent | undefined
   const [id, source, subject, time] = [attribute('id'), attribute('source'), attribute('subject'), attribute('time')];
   return {
     type,
-    ...(id && { id }),
-    ...(source && { source }),
-    ...(subject && { subject }),
-    ...(time && { time }),
+    ...filled({ id, source, subject, time }),
     data: parseJsonBody(z.unknown(), delivery.body),
   };
 }

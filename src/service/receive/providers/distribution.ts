@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ClaimedPush, IgnoredPush } from '../../../core/model/push-event.ts';
 import { verifyAuthorizationHeader } from './headers.ts';
-import { entries, optionalText as text, parseJsonBody } from './read-payload.ts';
+import { entries, filled, optionalText as text, parseJsonBody } from './read-payload.ts';
 import { MalformedBody, type ParsedDelivery, type Provider } from './provider.ts';
 
 const envelope = z.object({ events: entries });
@@ -46,20 +46,22 @@ function readNotification(raw: unknown): ClaimedPush | IgnoredPush {
   const parsed = notification.safeParse(raw);
   if (!parsed.success) return { code: 'Incomplete', reason: 'the event has an unexpected structure' };
   const { id, timestamp, action, target, request } = parsed.data;
-  const names = { ...(target.repository && { repository: target.repository }), ...(target.tag && { tag: target.tag }) };
+  const names = filled({ repository: target.repository, tag: target.tag });
   if (action !== 'push') return { reason: `not a push: ${action.slice(0, 64)}`, ...names };
   if (!target.repository) return { code: 'Incomplete', reason: 'the event names no repository' };
   const configMediaType = artifactConfigOf(target.references);
   const registry = request?.host || hostOf(target.url);
   return {
     repository: target.repository,
-    ...(registry && { registry }),
-    ...(target.tag && { tag: target.tag }),
-    ...(target.digest && { digest: target.digest }),
-    ...(target.mediaType && { mediaType: target.mediaType }),
-    ...(configMediaType && { configMediaType }),
-    ...(id && { idempotencyKey: id }),
-    ...(timestamp && { pushedAt: timestamp }),
+    ...filled({
+      registry,
+      tag: target.tag,
+      digest: target.digest,
+      mediaType: target.mediaType,
+      configMediaType,
+      idempotencyKey: id,
+      pushedAt: timestamp,
+    }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { fromUnixSeconds, optionalText as text, parseJsonBody } from './read-payload.ts';
+import { filled, fromUnixSeconds, optionalText as text, parseJsonBody } from './read-payload.ts';
 import type { Provider } from './provider.ts';
 import { provesNothing } from './headers.ts';
 
@@ -23,9 +23,7 @@ export const dockerHub: Provider = {
         {
           registry: 'docker.io',
           repository: path,
-          ...(push.tag && { tag: push.tag }),
-          ...(push.media_type && { configMediaType: push.media_type }),
-          ...(pushedAt && { pushedAt }),
+          ...filled({ tag: push.tag, configMediaType: push.media_type, pushedAt }),
         },
       ],
       ignored: [],

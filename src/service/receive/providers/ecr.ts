@@ -3,7 +3,7 @@ import type { ClaimedPush, IgnoredPush } from '../../../core/model/push-event.ts
 import { type CloudEvent, readStructuredCloudEvent } from './cloud-events.ts';
 import { headerOf, verifyAnyHeader } from './headers.ts';
 import { MalformedBody, type ParsedDelivery, type Provider } from './provider.ts';
-import { optionalText as text, parseJsonBody } from './read-payload.ts';
+import { filled, optionalText as text, parseJsonBody } from './read-payload.ts';
 
 const detail = z.object({
   result: text,
@@ -73,7 +73,7 @@ function readEvent(document: unknown, messageId: string | null | undefined): Res
   const repository = detail?.['repository-name'] || undefined;
   const tag = detail?.['image-tag'] || undefined;
   const action = detail?.['action-type'] ?? '';
-  const ignored = (reason: string): IgnoredPush => ({ reason, ...(repository && { repository }), ...(tag && { tag }) });
+  const ignored = (reason: string): IgnoredPush => ({ reason, ...filled({ repository, tag }) });
   if (source !== 'aws.ecr') return ignored(`not an event of ECR: ${source.slice(0, 64)}`);
   const arrival = Object.hasOwn(arrivals, type) ? arrivals[type] : undefined;
   if (arrival?.action !== action) return ignored(`not a push: ${type.slice(0, 64)} ${action.slice(0, 64)}`.trim());
@@ -82,11 +82,13 @@ function readEvent(document: unknown, messageId: string | null | undefined): Res
   const registry = ecrHost(account ?? '', region ?? '');
   return {
     repository,
-    ...(registry && { registry }),
-    ...(tag && { tag }),
-    ...(detail['image-digest'] && { digest: detail['image-digest'] }),
-    ...(detail['manifest-media-type'] && { mediaType: detail['manifest-media-type'] }),
-    ...(detail['artifact-media-type'] && { configMediaType: detail['artifact-media-type'] }),
+    ...filled({
+      registry,
+      tag,
+      digest: detail['image-digest'],
+      mediaType: detail['manifest-media-type'],
+      configMediaType: detail['artifact-media-type'],
+    }),
     ...keyOf(id, messageId),
     ...(time && { pushedAt: time }),
   };
@@ -100,9 +102,7 @@ function readCloudEvent({ type, source, id, time, data }: CloudEvent, messageId:
   const registry = ecrHost(account, region);
   return {
     repository,
-    ...(registry && { registry }),
-    ...(tag && { tag }),
-    ...(digest && { digest }),
+    ...filled({ registry, tag, digest }),
     ...keyOf(id, messageId),
     ...(time && { pushedAt: time }),
   };

@@ -4,7 +4,7 @@ import { normaliseRegistry, tryParseImageReference } from '../../../core/model/i
 import type { ClaimedPush, IgnoredPush } from '../../../core/model/push-event.ts';
 import { headerOf, type HmacScheme, verifyAuthorizationHeader, verifyHmac } from './headers.ts';
 import { readBinaryCloudEvent, readStructuredCloudEvent, type CloudEvent } from './cloud-events.ts';
-import { entries, optionalText, parseJsonBody, readEntries, readShape, toParsedDelivery } from './read-payload.ts';
+import { entries, filled, optionalText, parseJsonBody, readEntries, readShape, toParsedDelivery } from './read-payload.ts';
 import { MalformedBody, type Provider } from './provider.ts';
 
 /** One image in the payload: a reference, separate fields, or Keel's `{name, tag}`. */
@@ -48,7 +48,7 @@ export const generic: Provider = {
     const results = readImages(rest);
     if (results.length === 0) throw new MalformedBody('none of the fields image, images, repository and name is set');
     const idempotencyKey = headerOf(delivery, 'x-delivery-id') || id;
-    return toParsedDelivery(complete(results, { ...(idempotencyKey && { idempotencyKey }), ...(time && { pushedAt: time }) }));
+    return toParsedDelivery(complete(results, filled({ idempotencyKey, pushedAt: time })));
   },
 };
 
@@ -65,7 +65,7 @@ function readEvent(event: CloudEvent | undefined): Result[] {
   const results = data === undefined ? [] : readImages(withUsualNames(data));
   if (results.length === 0) return [{ code: 'Incomplete', reason: `the event names no image: ${type.slice(0, 64)}` }];
   const registry = hostOf(source);
-  return complete(results, { ...(id && { idempotencyKey: `${source ?? ''} ${id}` }), ...(time && { pushedAt: time }) }).map((result) =>
+  return complete(results, filled({ idempotencyKey: id && `${source ?? ''} ${id}`, pushedAt: time })).map((result) =>
     'reason' in result || result.registry !== undefined || registry === undefined ? result : { ...result, registry },
   );
 }
@@ -126,7 +126,7 @@ function readImage(image: Image): Result[] {
       ? [...new Set([image.tag, ...(image.tags ?? [])])].filter((tag) => tag !== undefined && tag !== null)
       : [named.tag];
   const digest = named.digest ?? image.digest;
-  const push = { repository: named.repository, ...(named.registry && { registry: named.registry }), ...(digest && { digest }) };
+  const push = { repository: named.repository, ...filled({ registry: named.registry, digest }) };
   if (tags.length === 0)
     return digest ? [push] : [{ code: 'Incomplete', reason: 'the image has neither a tag nor a digest', repository: named.repository }];
   return tags.map((tag) =>

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isDigest } from '../../../core/model/image-reference.ts';
 import type { IgnoredReason } from '../../../core/model/reasons.ts';
 import type { ClaimedPush } from '../../../core/model/push-event.ts';
-import { formPayload, optionalText as text, parseJsonBody } from './read-payload.ts';
+import { filled, formPayload, optionalText as text, parseJsonBody } from './read-payload.ts';
 import { headerOf, verifyHmac } from './headers.ts';
 import { MalformedBody, type Delivery, type ParsedDelivery, type Provider } from './provider.ts';
 
@@ -79,12 +79,14 @@ function toPush({ package_version: version }: Package, repository: string, deliv
   return {
     registry: registryOf(version?.package_url, repository),
     repository,
-    ...(tag?.name && { tag: tag.name }),
-    ...(digest && { digest }),
-    ...(manifest?.media_type && { mediaType: manifest.media_type }),
-    ...(manifest?.config?.media_type && { configMediaType: manifest.config.media_type }),
-    ...(id && { idempotencyKey: id }),
-    ...(pushedAt && { pushedAt }),
+    ...filled({
+      tag: tag?.name,
+      digest,
+      mediaType: manifest?.media_type,
+      configMediaType: manifest?.config?.media_type,
+      idempotencyKey: id,
+      pushedAt,
+    }),
   };
 }
 

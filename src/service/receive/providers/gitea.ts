@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { IgnoredReason } from '../../../core/model/reasons.ts';
-import { formPayload, optionalText as text, parseJsonBody } from './read-payload.ts';
+import { filled, formPayload, optionalText as text, parseJsonBody } from './read-payload.ts';
 import { headerOf, type HmacScheme, verifyHmac } from './headers.ts';
 import type { Delivery, ParsedDelivery, Provider } from './provider.ts';
 
@@ -39,7 +39,7 @@ export const gitea: Provider = {
     const repository = namespace && name ? `${namespace}/${name}` : undefined;
     const ignore = (reason: string, code: IgnoredReason = 'OtherEvent'): ParsedDelivery => ({
       pushes: [],
-      ignored: [{ code, reason, ...(repository && { repository }), ...(tag && { tag }) }],
+      ignored: [{ code, reason, ...filled({ repository, tag }) }],
     });
     const kind = ownHeader(delivery, 'event');
     if (kind !== undefined && kind !== 'package') return ignore(`not a package event: ${kind.slice(0, 64)}`);
@@ -53,10 +53,7 @@ export const gitea: Provider = {
       pushes: [
         {
           repository,
-          ...(registry && { registry }),
-          ...(tag && { tag }),
-          ...(idempotencyKey && { idempotencyKey }),
-          ...(pushedAt && { pushedAt }),
+          ...filled({ registry, tag, idempotencyKey, pushedAt }),
         },
       ],
       ignored: [],

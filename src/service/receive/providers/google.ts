@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ClaimedPush, IgnoredPush } from '../../../core/model/push-event.ts';
 import { headerOf, provesNothing } from './headers.ts';
-import { optionalText as text, parseJsonBody } from './read-payload.ts';
+import { filled, optionalText as text, parseJsonBody } from './read-payload.ts';
 import type { Delivery, Provider } from './provider.ts';
 
 /** The default envelope of a Pub/Sub push, which spells each name in two ways. */
@@ -75,7 +75,7 @@ function toPush({ data, idempotencyKey, pushedAt }: Message): ClaimedPush | Igno
   const tagged = readReference(data.tag);
   const pinned = readReference(data.digest);
   const named = tagged ?? pinned;
-  const names = { ...(named && { repository: named.repository }), ...(named?.tag && { tag: named.tag }) };
+  const names = filled({ repository: named?.repository, tag: named?.tag });
   if (data.action !== 'INSERT') return { reason: `not a push: ${data.action.slice(0, 64)}`, ...names };
   if (named === undefined) return { code: 'Incomplete', reason: 'the change names no image' };
   const isOne = pinned?.registry === named.registry && pinned.repository === named.repository;
@@ -84,8 +84,7 @@ function toPush({ data, idempotencyKey, pushedAt }: Message): ClaimedPush | Igno
     repository: named.repository,
     ...(tagged?.tag && { tag: tagged.tag }),
     ...(isOne && pinned.digest && { digest: pinned.digest }),
-    ...(idempotencyKey && { idempotencyKey }),
-    ...(pushedAt && { pushedAt }),
+    ...filled({ idempotencyKey, pushedAt }),
   };
 }
 

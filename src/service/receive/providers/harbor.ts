@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ClaimedPush, IgnoredPush } from '../../../core/model/push-event.ts';
 import type { ClaimedScan } from '../../../core/model/scan-event.ts';
 import { verifyAuthorizationHeader } from './headers.ts';
-import { entries, fromUnixSeconds, limitEntries, optionalText as text, parseJsonBody } from './read-payload.ts';
+import { entries, filled, fromUnixSeconds, limitEntries, optionalText as text, parseJsonBody } from './read-payload.ts';
 import type { ParsedDelivery, Provider } from './provider.ts';
 
 const eventData = z.object({
@@ -136,7 +136,7 @@ function readScans({ type, data }: HarborEvent, repository: string): ParsedDeliv
     const { digest, tag, resource_url: url } = resource.safeParse(raw).data ?? {};
     if (!digest && !tag) return [];
     const registry = url?.includes('/') ? hostOf(url) : undefined;
-    return [{ type, repository, ...(registry && { registry }), ...(tag && { tag }), ...(digest && { digest }) }];
+    return [{ type, repository, ...filled({ registry, tag, digest }) }];
   });
   const ignored = scans.length > 0 ? [] : [{ code: 'Incomplete', reason: 'the scan names no image', repository } as const];
   return { pushes: [], ignored, scans };
@@ -152,7 +152,7 @@ function nameOf(host: string): string {
 }
 
 function originOf({ idempotencyKey, pushedAt }: HarborEvent): Pick<ClaimedPush, 'idempotencyKey' | 'pushedAt'> {
-  return { ...(idempotencyKey && { idempotencyKey }), ...(pushedAt && { pushedAt }) };
+  return filled({ idempotencyKey, pushedAt });
 }
 
 function toPush(event: HarborEvent, repository: string, { digest, tag, resource_url: url }: z.output<typeof resource>): ClaimedPush {
@@ -161,7 +161,6 @@ function toPush(event: HarborEvent, repository: string, { digest, tag, resource_
     repository,
     ...originOf(event),
     ...(registry && url?.includes('/') && { registry }),
-    ...(tag && { tag }),
-    ...(digest && { digest }),
+    ...filled({ tag, digest }),
   };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { IgnoredReason } from '../../../core/model/reasons.ts';
 import { headerOf, verifyHmac } from './headers.ts';
-import { optionalText as text, parseJsonBody } from './read-payload.ts';
+import { filled, optionalText as text, parseJsonBody } from './read-payload.ts';
 import type { ParsedDelivery, Provider } from './provider.ts';
 
 const event = z.object({
@@ -24,7 +24,7 @@ export const nexus: Provider = {
     const { format, name, version: tag } = component ?? {};
     const ignore = (reason: string, code: IgnoredReason = 'OtherEvent'): ParsedDelivery => ({
       pushes: [],
-      ignored: [{ code, reason, ...(name && { repository: name }), ...(tag && { tag }) }],
+      ignored: [{ code, reason, ...filled({ repository: name, tag }) }],
     });
     const kind = headerOf(delivery, 'x-nexus-webhook-id');
     // Events for assets are ignored, because assets are the blobs and manifests of the same push.
@@ -41,9 +41,7 @@ export const nexus: Provider = {
         {
           repository: name,
           ...(repositoryName && { within: { key: repositoryName, image: name } }),
-          ...(tag && { tag }),
-          ...(idempotencyKey && { idempotencyKey }),
-          ...(pushedAt && { pushedAt }),
+          ...filled({ tag, idempotencyKey, pushedAt }),
         },
       ],
       ignored: [],

@@ -78,6 +78,11 @@ export function limitedText(maxLength: number, minLength = 0) {
   return z.string().refine((text) => text.length >= minLength && text.length <= maxLength, `longer than ${maxLength} characters, or empty`);
 }
 
+/** A copy of texts without those that are empty or missing: what a sender does not say is absent. */
+export function filled<K extends string>(texts: Readonly<Record<K, string | null | undefined>>): { [N in K]?: string } {
+  return Object.fromEntries(Object.entries(texts).filter(([, text]) => text)) as { [N in K]?: string };
+}
+
 /** A short text, or undefined if the field holds anything else. One unexpected field must not hide a push. */
 export const optionalText = limitedText(1024).nullish().catch(undefined);
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ClaimedPush, IgnoredPush } from '../../../core/model/push-event.ts';
 import { verifyAnyHeader } from './headers.ts';
 import { readCloudEvents, type CloudEvent } from './cloud-events.ts';
-import { optionalText as text, parseJsonBody, toParsedDelivery } from './read-payload.ts';
+import { filled, optionalText as text, parseJsonBody, toParsedDelivery } from './read-payload.ts';
 import { MalformedBody, type Provider } from './provider.ts';
 
 const image = z.object({
@@ -35,7 +35,7 @@ export const zot: Provider = {
 
 function readEvent({ type, id, source, time, data }: CloudEvent): ClaimedPush | IgnoredPush {
   const { name, reference, digest, mediaType, manifest: json } = image.safeParse(data).data ?? {};
-  const names = { ...(name && { repository: name }), ...(reference && { tag: reference }) };
+  const names = filled({ repository: name, tag: reference });
   // Only the end of the event type is compared, because its prefix `zotregistry.` is configurable (typePrefix).
   if (!type.endsWith('.image.updated')) return { reason: `not a push: ${type.slice(0, 64)}`, ...names };
   if (!name) return { code: 'Incomplete', reason: 'the event names no repository' };
@@ -45,13 +45,15 @@ function readEvent({ type, id, source, time, data }: CloudEvent): ClaimedPush | 
   const registry = source && /^https?:\/\//i.test(source) && URL.canParse(source) ? new URL(source).host : undefined;
   return {
     repository: name,
-    ...(registry && { registry }),
-    ...(reference && { tag: reference }),
-    ...(digest && { digest }),
-    ...(mediaType && { mediaType }),
-    ...(configMediaType && { configMediaType }),
-    ...(id && { idempotencyKey: `${source ?? ''} ${id}` }),
-    ...(time && { pushedAt: time }),
+    ...filled({
+      registry,
+      tag: reference,
+      digest,
+      mediaType,
+      configMediaType,
+      idempotencyKey: id && `${source ?? ''} ${id}`,
+      pushedAt: time,
+    }),
   };
 }
 
