@@ -1,8 +1,9 @@
+import { isIP } from 'node:net';
+import { connect } from 'node:tls';
 import { within } from '../core/async/deadline.ts';
 import { describeConnectionError } from '../core/model/connection-failure.ts';
 import type { Foundation } from '../service/compose/foundation.ts';
 import type { ServedCertificate } from '../service/doctor/finding.ts';
-import { readServedCertificate } from './certificates/served-certificate.ts';
 
 const connectMs = 5_000;
 
@@ -20,4 +21,25 @@ export async function readConversionCertificate(
   } catch (error) {
     return { why: `a worker cannot connect to ${url.host}: ${describeConnectionError(error)}` };
   }
+}
+
+/** The certificate that a listener presents (PEM), of any issuer. Nothing is sent to the listener. Rejects on timeout. */
+function readServedCertificate(host: string, port: number, timeoutMs: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const name = isIP(host) === 0 ? { servername: host } : {};
+    // The certificate is not verified here: the caller compares it with those that the API server trusts.
+    const socket = connect({ host, port, ...name, rejectUnauthorized: false, timeout: timeoutMs });
+    const end = (act: () => void) => {
+      socket.destroy();
+      act();
+    };
+    socket.once('timeout', () => end(() => reject(new Error(`${host}:${port} did not answer within ${timeoutMs} ms`))));
+    socket.once('error', (error) => end(() => reject(error)));
+    socket.once('secureConnect', () => {
+      const certificate = socket.getPeerX509Certificate();
+      end(() =>
+        certificate === undefined ? reject(new Error(`${host}:${port} presents no certificate`)) : resolve(certificate.toString()),
+      );
+    });
+  });
 }

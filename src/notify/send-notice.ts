@@ -5,7 +5,6 @@ import { explainConnection } from '../core/model/connection-failure.ts';
 import { defined } from '../core/model/defined.ts';
 import { describeError } from '../core/model/errors.ts';
 import { cut } from '../core/model/text.ts';
-import { adviceOnStatus } from './advice.ts';
 
 /** The result of a request. `message` and `action` (what to do) are for the operator. Refused: it is no use to repeat the same request. */
 export type SendResult =
@@ -90,6 +89,14 @@ async function readFailure(answer: Response, what: string, url: URL, now: number
     ...failure,
     ...(pause !== undefined && { until: new Date(now + Math.min(Math.max(pause, 1_000), maxPauseMs)) }),
   };
+}
+
+/** The advice for operators on the status of a response; undefined if only waiting helps. */
+function adviceOnStatus(status: number): string | undefined {
+  if (status >= 300 && status < 400) return 'redirects are not followed: configure the URL that it leads to';
+  if (status === 400 || status === 415 || status === 422) return 'check that `kind` of the target is what receives its messages';
+  if (status === 401 || status === 403 || status === 404 || status === 410) return 'check that the URL of the target is still valid';
+  return status === 413 ? 'raise the limit of the receiver' : undefined;
 }
 
 /** The beginning of a body. What exceeds the limit is cut off. */

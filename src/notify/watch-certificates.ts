@@ -1,5 +1,6 @@
 /** Adds a notice when a certificate of the service is about to expire. */
-import { soonestExpiry } from './certificate-expiry.ts';
+import { X509Certificate } from 'node:crypto';
+import { splitBundle } from '../core/model/certificate-bundle.ts';
 import { describeError } from '../core/model/errors.ts';
 import type { IdentifiedNotice } from '../core/model/notice.ts';
 import { hashId } from '../core/model/push-event.ts';
@@ -48,4 +49,24 @@ export function certificateNotice(name: string, pem: string, now: Date): Identif
     notice: { kind: 'CertificateExpiring', subject: { kind: 'Certificate', name, uid: name }, at: now.toISOString(), message },
     identity: ['CertificateExpiring', name, end, stage],
   };
+}
+
+/** How soon a certificate expires. Each stage has its own message. */
+type ExpiryStage = 'Expired' | '3 days' | '14 days';
+
+const dayMs = 86_400_000;
+const stages: readonly (readonly [stage: ExpiryStage, withinMs: number])[] = [
+  ['Expired', 0],
+  ['3 days', 3 * dayMs],
+  ['14 days', 14 * dayMs],
+];
+
+/** The first expiry of the certificates in a PEM text, if it is soon. Unreadable certificates are ignored. */
+function soonestExpiry(pem: string, now: Date): { readonly stage: ExpiryStage; readonly notAfter: Date } | undefined {
+  const [notAfter] = splitBundle(pem)
+    .map((one) => new X509Certificate(one).validToDate)
+    .toSorted((a, b) => a.getTime() - b.getTime());
+  if (notAfter === undefined) return undefined;
+  const found = stages.find(([, withinMs]) => notAfter.getTime() - now.getTime() <= withinMs);
+  return found && { stage: found[0], notAfter };
 }

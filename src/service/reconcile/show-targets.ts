@@ -6,7 +6,6 @@ import { findContainer, formatWorkload } from '../../core/model/workload.ts';
 import type { Postponement } from '../../core/plan/outcome.ts';
 import type { PolicyJob } from '../queue/jobs.ts';
 import { nextStatus, withSeenTargets } from '../../core/status/next-status.ts';
-import { findSame } from './attempt.ts';
 import { withFreshState, withTargetsRead } from './enqueue/fresh-state.ts';
 import { planWith } from './plan.ts';
 import type { Ports, SeenCluster } from './ports.ts';
@@ -18,8 +17,8 @@ import { selectKnown } from './selection.ts';
  */
 export async function showTargetsAlone(job: PolicyJob, ports: Ports, signal: AbortSignal): Promise<boolean> {
   const fresh = await withFreshState(job, ports, signal);
-  const policy = findSame(job, fresh.policies);
-  if (policy === undefined) return true;
+  const policy = fresh.policies.find(job.policy.namespace, job.policy.name);
+  if (policy?.uid !== job.policy.uid) return true;
   const { spec } = policy;
   if (!isUsable(spec) || spec.suspended) return false;
   const isNew = policy.status.latest === undefined;
