@@ -5,8 +5,6 @@ import { createObjectStore, type StoredObject } from '../kube/object-store.ts';
 import { projectMetadata, projectServiceAccount, readSecretContent, type ServiceAccount, serviceAccountResource } from '../kube/secrets.ts';
 import { listPath } from '../kube/objects.ts';
 import { createSecretCache, type SecretCache } from './secret-cache.ts';
-import type { Check } from '../telemetry/readiness.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { startOptionalWatch, type OptionalWatch } from './optional-watch.ts';
 
@@ -21,8 +19,8 @@ export interface AccessCache {
   subscribe(listener: (changed: SecretRef) => void): void;
   /** Starts the watches. Resolves when everything is listed or forbidden. */
   start(): Promise<void>;
-  checks(): Check[];
-  measure(metrics: Metrics): void;
+  /** The watches that have started. */
+  watches(): readonly OptionalWatch[];
   stop(): Promise<void>;
 }
 
@@ -99,10 +97,7 @@ export function createAccessCache({ namespaces, fallback, logger }: AccessCacheO
       }
       await Promise.all(watches().map(({ synced }) => synced));
     },
-    checks: () => watches().map((watch) => watch.check()),
-    measure(metrics) {
-      for (const { name, reflector } of watches()) metrics.watchConnected.set({ resource: name }, reflector.state().connected ? 1 : 0);
-    },
+    watches,
     async stop() {
       await Promise.all(watches().map(({ reflector }) => reflector.stop()));
     },

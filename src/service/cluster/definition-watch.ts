@@ -4,13 +4,13 @@ import { createObjectStore, type StoredObject } from '../kube/object-store.ts';
 import { listPath } from '../kube/objects.ts';
 import { readMetadata } from '../kube/watch-events.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import type { Check } from '../telemetry/readiness.ts';
 import { startOptionalWatch, type OptionalWatch } from './optional-watch.ts';
 
 /** The optional watch of all definitions. */
 export interface DefinitionWatch {
   start(): void;
-  checks(): Check[];
+  /** The watch, if it has started. */
+  watches(): readonly OptionalWatch[];
   stop(): Promise<void>;
 }
 
@@ -51,7 +51,7 @@ export function createDefinitionWatch({ namespaces, logger, rediscover }: Defini
         logger,
       });
     },
-    checks: () => (watch === undefined ? [] : [watch.check()]),
+    watches: () => (watch === undefined ? [] : [watch]),
     async stop() {
       await watch?.reflector.stop();
       rediscoveries.stop();

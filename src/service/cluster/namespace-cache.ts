@@ -7,8 +7,6 @@ import { type ConsentGrant, withGrants } from '../../core/plan/consent.ts';
 import type { Labels } from '../../core/model/policy-defaults.ts';
 import { createObjectStore, type StoreView } from '../kube/object-store.ts';
 import { listPath } from '../kube/objects.ts';
-import type { Check } from '../telemetry/readiness.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
 import { inParallel } from '../../core/async/in-parallel.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { startOptionalWatch, type OptionalWatch } from './optional-watch.ts';
@@ -41,8 +39,8 @@ export interface NamespaceCache {
   start(): Promise<void>;
   /** Reads the labels and annotations again, if only some namespaces are watched. */
   refresh(): Promise<void>;
-  checks(): Check[];
-  measure(metrics: Metrics): void;
+  /** The watch, if it has started. */
+  watches(): readonly OptionalWatch[];
   stop(): Promise<void>;
 }
 
@@ -120,6 +118,7 @@ export function createNamespaceCache(
       watch = startOptionalWatch({
         name: 'namespaces',
         without: usesLabels ? withoutLabels : withoutConsents,
+        isNeeded: usesLabels,
         client,
         path: listPath(namespaceResource),
         metadataOnly: true,
@@ -129,14 +128,7 @@ export function createNamespaceCache(
       });
       await watch.synced;
     },
-    checks() {
-      if (watch === undefined) return [];
-      const check = watch.check();
-      return [usesLabels ? { ...check, ok: isCurrent() } : check];
-    },
-    measure(metrics) {
-      if (watch !== undefined) metrics.watchConnected.set({ resource: watch.name }, watch.reflector.state().connected ? 1 : 0);
-    },
+    watches: () => (watch === undefined ? [] : [watch]),
     async stop() {
       await watch?.reflector.stop();
     },

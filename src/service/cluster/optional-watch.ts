@@ -20,12 +20,14 @@ export interface OptionalWatch {
 export interface OptionalWatchOptions<T extends StoredObject> extends ReflectorOptions<T> {
   readonly name: string;
   readonly without: string;
+  /** Whether its check fails also where the watch is forbidden, because the configuration needs it. */
+  readonly isNeeded?: boolean;
   readonly logger: Logger;
 }
 
 /** Starts a watch; logs once if it is forbidden. */
 export function startOptionalWatch<T extends StoredObject>(options: OptionalWatchOptions<T>): OptionalWatch {
-  const { name, without, logger } = options;
+  const { name, without, isNeeded = false, logger } = options;
   const refused = Promise.withResolvers<void>();
   let isForbidden = false;
   const reflector = startReflector({
@@ -48,7 +50,8 @@ export function startOptionalWatch<T extends StoredObject>(options: OptionalWatc
     isCurrent,
     check() {
       const { synced, lastError, objects } = reflector.state();
-      if (isForbidden && !isCurrent()) return { name: `kubernetes ${name}`, ok: true, required: false, detail: `forbidden: ${without}` };
+      if (isForbidden && !isCurrent())
+        return { name: `kubernetes ${name}`, ok: !isNeeded, required: false, detail: `forbidden: ${without}` };
       const detail = lastError ?? (synced ? `${objects} objects` : 'listing');
       return { name: `kubernetes ${name}`, ok: isCurrent(), required: false, detail };
     },

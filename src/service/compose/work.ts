@@ -64,7 +64,7 @@ export function composeWork(foundation: Foundation, connections: WorkConnections
   const origins = createKnownOrigins(createOriginReader(registry), () => performance.now());
   const { aliases } = foundation;
   const { mayUseRegistry } = ports.cluster;
-  const optional = [caches.access, namespaces, caches.definitions];
+  const optional = () => [caches.access, namespaces, caches.definitions].flatMap((cache) => cache.watches());
   return {
     takeStored: pushes.takeStored,
     view: { registry, policies: ports.policies.all, sourceOf: ports.registry.sourceOf, isWatching, readTargets },
@@ -83,16 +83,14 @@ export function composeWork(foundation: Foundation, connections: WorkConnections
     causes: processors.wings.flatMap((wing) => wing.causes ?? []),
     sight: processors.wings.flatMap((wing) => wing.sight ?? []),
     namespaces: { areKnown: namespaces.areLabelsKnown, whyNotSelected },
-    checks: () => [...allReflectors().map(checkReflector), ...checkKinds(cluster), ...optional.flatMap((watches) => watches.checks())],
+    checks: () => [...allReflectors().map(checkReflector), ...checkKinds(cluster), ...optional().map((watch) => watch.check())],
     measure() {
       const { metrics, settings } = foundation;
       metrics.policies.set(cluster.policies.size);
       measurePolicies(cluster.policies.values(), settings.config.metrics.policies, metrics);
       metrics.workloads.set(cluster.workloads.size);
-      for (const { name, reflector } of allReflectors())
+      for (const { name, reflector } of [...allReflectors(), ...caches.access.watches(), ...namespaces.watches()])
         metrics.watchConnected.set({ resource: name }, reflector.state().connected ? 1 : 0);
-      caches.access.measure(metrics);
-      namespaces.measure(metrics);
       for (const wing of processors.wings) wing.measure?.();
     },
     start() {

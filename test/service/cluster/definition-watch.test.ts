@@ -66,7 +66,7 @@ describe('a kind that is installed after it was named', () => {
     const untilFirst = name(first);
     await untilFirst('unknown');
     definitions.start();
-    await waitFor('the watch', () => definitions.checks().every(({ ok }) => ok));
+    await waitFor('the watch', () => definitions.watches().every((watch) => watch.check().ok));
     await installKind(cluster, first);
     await untilFirst('listed');
     // The answers of discovery are older than this definition.
@@ -89,14 +89,16 @@ describe('a kind that is installed after it was named', () => {
   it('is left to the next discovery without the permission, and with `watch.namespaces`', async (context) => {
     const forbidden = await start(context, []);
     forbidden.definitions.start();
-    await waitFor('the refusal', () => forbidden.definitions.checks().some(({ detail }) => detail?.startsWith('forbidden') === true));
+    await waitFor('the refusal', () =>
+      forbidden.definitions.watches().some((watch) => watch.check().detail?.startsWith('forbidden') === true),
+    );
     assert.deepEqual(
-      forbidden.definitions.checks().map(({ ok, required }) => [ok, required]),
+      forbidden.definitions.watches().map((watch) => [watch.check().ok, watch.check().required]),
       [[true, false]],
     );
     const some = await start(context, [], ['default']);
     some.definitions.start();
-    assert.deepEqual(some.definitions.checks(), []);
+    assert.deepEqual(some.definitions.watches(), []);
   });
 });
 

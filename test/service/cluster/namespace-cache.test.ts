@@ -41,7 +41,7 @@ test('a watch tells what Namespaces say and when they say something else, withou
   const [open, silent] = await Promise.all([cluster.namespace('open'), cluster.namespace('silent')]);
   await say(open, 'shop');
   const { consents, changed } = await start(context, ['list', 'watch']);
-  await waitFor('the watch', () => consents.checks().every(({ ok }) => ok));
+  await waitFor('the watch', () => consents.watches().every((watch) => watch.check().ok));
   const known = () => [open, silent, 'missing'].map(consents.namespaceConsent);
   assert.deepEqual(known(), ['shop', null, null]);
   assert.deepEqual(changed, [open]);
@@ -83,7 +83,7 @@ test('where some namespaces are watched they are read at the start and when it i
   await say(open, 'ops');
   await consents.refresh();
   assert.deepEqual([consents.namespaceConsent(open), changed], ['ops', [open, open]]);
-  assert.deepEqual(consents.checks(), []);
+  assert.deepEqual(consents.watches(), []);
 });
 
 test('labels are watched; a Namespace that is not known yet can be read', async (context) => {
@@ -114,7 +114,7 @@ test('labels are watched; a Namespace that is not known yet can be read', async 
 test('where labels decide something and may not be watched, no labels are known, and the check says so', async (context) => {
   const { consents } = await start(context, [], [], true);
   assert.equal(consents.areLabelsKnown(), false);
-  const [check] = consents.checks();
+  const check = consents.watches()[0]?.check();
   assert.equal(check?.ok, false);
   assert.match(check?.detail ?? '', /forbidden: the labels of Namespaces are not known/);
 });
