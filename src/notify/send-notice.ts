@@ -1,4 +1,5 @@
 /** Sends one request to a target, and interprets its response. */
+import { parseJson } from '../core/model/untyped.ts';
 import { parseRetryAfter } from '../core/async/backoff.ts';
 import { startDeadline } from '../core/async/deadline.ts';
 import { explainConnection } from '../core/model/connection-failure.ts';
@@ -108,14 +109,6 @@ async function readText(answer: Response, maxLength: number): Promise<string> {
     if (text.length >= maxLength) break;
   }
   return text;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Removes secrets of the URL from a text. Servers quote an unknown path ("Cannot POST /services/…"), which is the secret. */

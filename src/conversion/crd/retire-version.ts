@@ -1,3 +1,4 @@
+import { fieldsOf, parseJson } from '../../core/model/untyped.ts';
 import type { KubeClient } from '../../service/kube/client.ts';
 import { crdPath, type CustomResourceDefinition, objectsPath, requireCrd, storageVersionOf } from '../../service/kube/crd/definition.ts';
 import { fieldManager } from '../../core/model/last-update.ts';
@@ -122,11 +123,5 @@ export async function findUses(
 }
 
 function apiVersionOf(manifest: string | undefined): unknown {
-  if (manifest === undefined) return undefined;
-  try {
-    return (JSON.parse(manifest) as { apiVersion?: unknown } | null)?.apiVersion;
-  } catch {
-    // The text is not an annotation of kubectl, which writes valid JSON.
-    return undefined;
-  }
+  return fieldsOf(parseJson(manifest))['apiVersion'];
 }

@@ -1,7 +1,7 @@
 /** The v1alpha1 spec, and its values that v1 cannot express. */
 import { group } from '../../service/resources/group.ts';
 import { defined, textOf, wholeNumberOf } from './read-json.ts';
-import { isObject, type JsonObject } from '../../core/model/untyped.ts';
+import { isObject, type JsonObject, parseJson } from '../../core/model/untyped.ts';
 
 /** The fields of a v1alpha1 spec; those that are absent or of another type are undefined. */
 export interface OldSpec {
@@ -88,12 +88,6 @@ function oddPattern({ strategy, pattern }: OldSpec): string | null | undefined {
 }
 
 function parse(text: string): JsonObject | undefined {
-  // The API server accepts no longer annotations.
-  if (text.length > 256 * 1024) return undefined;
-  try {
-    return JSON.parse(text) as JsonObject;
-  } catch {
-    // The text was written by somebody else. It must not make the conversion fail.
-    return undefined;
-  }
+  // The API server accepts no longer annotations. A text that somebody else wrote must not make the conversion fail.
+  return text.length > 256 * 1024 ? undefined : (parseJson(text) as JsonObject | undefined);
 }

@@ -1,4 +1,5 @@
 /** The annotation in which a workload records our last change to a container (`last-update.ts`): its name, and its value as a text. */
+import { parseJson } from './untyped.ts';
 import { limits, type LastUpdate, type PastChange, type RecentChange, type Retry } from './last-update.ts';
 import { isTriggerSource, maxLengths } from './policy-status.ts';
 import { readVolumeName } from './workload.ts';
@@ -94,12 +95,7 @@ function readChange(value: unknown): RecentChange[] {
 }
 
 function parseObject(value: unknown): Readonly<Record<string, unknown>> {
-  try {
-    return typeof value === 'string' && value.length <= maxAnnotation ? toObject(JSON.parse(value)) : {};
-  } catch {
-    // The text was not written by us.
-    return {};
-  }
+  return typeof value === 'string' && value.length <= maxAnnotation ? toObject(parseJson(value)) : {};
 }
 
 function toObject(value: unknown): Readonly<Record<string, unknown>> {

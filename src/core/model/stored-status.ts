@@ -1,7 +1,7 @@
 /** The stored form of the status of an ImagePolicy, and its reader. */
 import { z } from 'zod';
 import { changeSchema, maxListed, statusSchema, type Immutable, type PolicyStatus } from './policy-status.ts';
-import { isObject } from './untyped.ts';
+import { isObject, parseJson } from './untyped.ts';
 
 /** The number of changes that are stored with a field for each value. Older changes are texts, which cost the API server a fraction. */
 const maxDetailed = 3;
@@ -82,12 +82,7 @@ function withWholeHistory(raw: unknown): unknown {
 
 /** Parses JSON; undefined for any other value, and for a text that is longer than a change. */
 function readJson(text: unknown): unknown {
-  if (typeof text !== 'string' || text.length > maxChangeLength) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return typeof text === 'string' && text.length <= maxChangeLength ? parseJson(text) : undefined;
 }
 
 /** The status without fields that do not fit its schema. */

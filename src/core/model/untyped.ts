@@ -20,6 +20,15 @@ export function textOrEmpty(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
+/** The value of a JSON text; undefined for anything else. */
+export function parseJson(text: unknown): unknown {
+  try {
+    return typeof text === 'string' ? JSON.parse(text) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Whether two JSON values are the same. An undefined field counts as absent. */
 export function isSameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;

@@ -1,4 +1,5 @@
 /** Calls the API of a running image-watcher with the token of the caller. The token is sent only to a server that proves that it is image-watcher. */
+import { parseJson } from '../../core/model/untyped.ts';
 import { readFileSync } from 'node:fs';
 import { defined } from '../../core/model/defined.ts';
 import { describeError } from '../../core/model/errors.ts';
@@ -62,7 +63,7 @@ export async function callApi<T>(target: ApiTarget, method: 'GET' | 'POST', path
   };
   const { status, text, from } =
     server === undefined ? await askThroughCluster(clusterOf(target), namespace, request) : await askServer(server, request);
-  const answer = parse(text);
+  const answer = parseJson(text);
   if (status >= 200 && status < 300 && answer !== undefined) return answer as T;
   const why = typeof answer === 'object' && answer !== null && 'detail' in answer ? String(answer.detail) : text.slice(0, 200);
   throw new ApiError(`${from} answered ${status}: ${why}`, { status });
@@ -121,13 +122,5 @@ export async function findPolicyName(
     return { namespace: current, name: named.name };
   } catch (error) {
     throw new ApiError(`the namespace of ${named.name} is not known: ${describeError(error)}`, { cause: error });
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

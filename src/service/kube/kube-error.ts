@@ -1,3 +1,4 @@
+import { parseJson } from '../../core/model/untyped.ts';
 import { parseRetryAfter } from '../../core/async/backoff.ts';
 import { defined } from '../../core/model/defined.ts';
 
@@ -76,10 +77,6 @@ function shorten(message: string): string {
 }
 
 function parseStatus(body: string): KubeStatus | undefined {
-  try {
-    const parsed: unknown = JSON.parse(body);
-    return typeof parsed === 'object' && parsed !== null ? parsed : undefined;
-  } catch {
-    return undefined;
-  }
+  const parsed = parseJson(body);
+  return typeof parsed === 'object' && parsed !== null ? parsed : undefined;
 }

@@ -1,5 +1,5 @@
 import { KubeError, kubeErrorFromStatus } from './kube-error.ts';
-import { textOrEmpty } from '../../core/model/untyped.ts';
+import { textOrEmpty, parseJson } from '../../core/model/untyped.ts';
 
 // The limit for a line, so that an endless one does not fill the memory. etcd stores no object above 1.5 MiB by default.
 const maxLineLength = 32 * 1024 * 1024;
@@ -59,12 +59,8 @@ export function needsNewList(error: unknown): boolean {
 }
 
 function parseObject(path: string, line: string): { type?: string; object?: unknown } {
-  try {
-    const parsed: unknown = JSON.parse(line);
-    if (typeof parsed === 'object' && parsed !== null) return parsed;
-  } catch {
-    // A line that is not JSON is reported below, like every other invalid line.
-  }
+  const parsed = parseJson(line);
+  if (typeof parsed === 'object' && parsed !== null) return parsed;
   throw malformed(path, line);
 }
 

@@ -1,4 +1,5 @@
 /** The record of activity in Redis: one stream for all replicas, bounded by count and age. */
+import { parseJson } from '../../core/model/untyped.ts';
 import { batchWrites } from '../../core/async/serialize.ts';
 import { activitySchema, type Activity, type IdentifiedActivity } from '../../core/model/activity.ts';
 import { runTogether, type Command } from './commands.ts';
@@ -72,7 +73,7 @@ export async function readActivities(
 ): Promise<{ readonly found: readonly RecordedActivity[]; readonly last?: string }> {
   const entries = await redis.xrevrange(streamKey(prefix), before === undefined ? '+' : `(${before}`, '-', 'COUNT', count);
   const found = entries.flatMap(([id, fields]) => {
-    const activity = parse(fields[1]);
+    const activity = activitySchema.safeParse(parseJson(fields[1])).data;
     return activity === undefined ? [] : [{ id, activity }];
   });
   const last = entries.length < count ? undefined : entries.at(-1)?.[0];
@@ -97,14 +98,6 @@ export async function forgetOldestActivities(redis: RedisConnection, prefix: str
   if (count <= 0) return 0;
   const key = streamKey(prefix);
   return redis.xtrim(key, 'MAXLEN', Math.max(0, (await redis.xlen(key)) - count));
-}
-
-function parse(json: string | undefined): Activity | undefined {
-  try {
-    return activitySchema.safeParse(JSON.parse(json ?? '')).data;
-  } catch {
-    return undefined;
-  }
 }
 
 function streamKey(prefix: string): string {

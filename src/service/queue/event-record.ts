@@ -1,4 +1,5 @@
 /** The audit records in Redis: their keys, their shapes, and how they are read. */
+import { parseJson } from '../../core/model/untyped.ts';
 import { z } from 'zod';
 import { formatRepository } from '../../core/model/image-reference.ts';
 import { givenUpReasons, noticeKinds, type GivenUpNotice } from '../../core/model/notice.ts';
@@ -169,14 +170,6 @@ function readResult(json: string | undefined, verified: string | undefined, rece
   const verifiedMs = Number(verified ?? Number.NaN);
   const afterMs = result.data.afterMs ?? Date.parse(result.data.at) - Date.parse(receivedAt);
   return { ...(result.data as PolicyResult), afterMs, ...(Number.isFinite(verifiedMs) && { verifiedMs }) };
-}
-
-function parseJson(json: string | undefined): unknown {
-  try {
-    return JSON.parse(json ?? 'null');
-  } catch {
-    return undefined;
-  }
 }
 
 /** The record of a push that exists only in the queue; undefined if the data of its job are invalid. */

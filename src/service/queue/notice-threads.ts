@@ -1,4 +1,5 @@
 /** What was sent last about each image of a policy, by target, so that a later notice changes or answers that message, or repeats nothing. */
+import { parseJson } from '../../core/model/untyped.ts';
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { noticeKinds } from '../../core/model/notice.ts';
@@ -81,7 +82,7 @@ export function createNoticeThreads(redis: RedisConnection, prefix: string): Not
       const [isTaken, text]: unknown[] = Array.isArray(answer) ? answer : [];
       if (isTaken !== 1) return undefined;
       return {
-        last: typeof text === 'string' ? readState(text) : undefined,
+        last: stateSchema.safeParse(parseJson(text)).data,
         async remember(state) {
           await redis.eval(rememberScript, keys.length, ...keys, token, thread, JSON.stringify(state), lifeMs, maxThreads);
         },
@@ -91,12 +92,4 @@ export function createNoticeThreads(redis: RedisConnection, prefix: string): Not
       };
     },
   };
-}
-
-function readState(text: string): ThreadState | undefined {
-  try {
-    return stateSchema.safeParse(JSON.parse(text)).data;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,5 @@
 /** The outbox of the durable record: what was recorded in Redis, and is still to be written where it is kept. One stream for all replicas. */
+import { parseJson } from '../../core/model/untyped.ts';
 import { activitySchema, type Activity } from '../../core/model/activity.ts';
 import { runTogether } from './commands.ts';
 import type { RedisConnection } from './connection.ts';
@@ -93,14 +94,6 @@ function readEntry(id: string, [field, value = '']: readonly string[]): OutboxEn
   if (field === 'push') return { id, push: value };
   const count = Number(value);
   if (field === 'lost' && Number.isSafeInteger(count) && count > 0) return { id, lost: count };
-  const activity = field === 'activity' ? parse(value) : undefined;
+  const activity = field === 'activity' ? activitySchema.safeParse(parseJson(value)).data : undefined;
   return activity === undefined ? { id, lost: 1 } : { id, activity };
-}
-
-function parse(json: string): Activity | undefined {
-  try {
-    return activitySchema.safeParse(JSON.parse(json)).data;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,5 @@
 /** Lists the running processes of the service in Redis: their roles and versions. A process without Redis (the roles convert and web alone) is not listed. */
+import { parseJson } from '../../core/model/untyped.ts';
 import { z } from 'zod';
 import { backoffMs, requestBackoff } from '../../core/async/backoff.ts';
 import { repeat, type Repetition } from '../../core/async/repeat.ts';
@@ -53,15 +54,7 @@ export function publishProcess(redis: RedisConnection, prefix: string, process: 
 /** Reads the list, sorted by name. What cannot be read is left out, because anybody with write access to Redis may have written it. */
 export async function readProcesses(redis: RedisConnection, prefix: string, now: number): Promise<readonly ListedProcess[]> {
   const texts = await redis.zrangebyscore(keyOf(prefix), now, '+inf', 'LIMIT', 0, maxListed);
-  return texts.flatMap((text) => parse(text) ?? []).toSorted((a, b) => (a.name < b.name ? -1 : 1));
-}
-
-function parse(text: string): ListedProcess | undefined {
-  try {
-    return listedProcess.parse(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
+  return texts.flatMap((text) => listedProcess.safeParse(parseJson(text)).data ?? []).toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 function keyOf(prefix: string): string {

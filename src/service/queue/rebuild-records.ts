@@ -1,4 +1,5 @@
 /** Records in Redis how far requested rebuilds of BaseImagePolicies have come, in one hash for each policy and base. */
+import { parseJson } from '../../core/model/untyped.ts';
 import { z } from 'zod';
 import { hashId } from '../../core/model/push-event.ts';
 import type { RedisConnection } from './connection.ts';
@@ -33,7 +34,7 @@ export function createRebuildRecords(redis: RedisConnection, prefix: string): Re
     async read(uid, base, rebuilds) {
       if (rebuilds.length === 0) return [];
       const texts = await redis.hmget(keyOf(uid, base), ...rebuilds.map(fieldOf));
-      return texts.flatMap((text) => readRecord(text));
+      return texts.flatMap((text) => rebuildRecord.safeParse(parseJson(text)).data ?? []);
     },
     async write(uid, base, record) {
       const key = keyOf(uid, base);
@@ -48,14 +49,4 @@ export function createRebuildRecords(redis: RedisConnection, prefix: string): Re
 
 function fieldOf({ pipeline, source }: Target): string {
   return hashId([pipeline, source]);
-}
-
-function readRecord(text: string | null): RebuildRecord[] {
-  if (text === null) return [];
-  try {
-    const parsed = rebuildRecord.safeParse(JSON.parse(text));
-    return parsed.success ? [parsed.data] : [];
-  } catch {
-    return [];
-  }
 }

@@ -1,4 +1,5 @@
 /** Lists the receivers in Redis for workers. With the chart, only processes with the role receive have receivers in their configuration. */
+import { parseJson } from '../../core/model/untyped.ts';
 import { z } from 'zod';
 import { backoffMs, requestBackoff } from '../../core/async/backoff.ts';
 import { repeat, type Repetition } from '../../core/async/repeat.ts';
@@ -26,12 +27,7 @@ export function publishReceivers(redis: RedisConnection, prefix: string, receive
 
 /** Reads the list. It is empty if no process with the role receive has run lately, or if anybody with write access to Redis has written something else. */
 export async function readReceivers(redis: RedisConnection, prefix: string): Promise<readonly ListedReceiver[]> {
-  const text = (await redis.get(keyOf(prefix))) ?? '[]';
-  try {
-    return list.parse(JSON.parse(text));
-  } catch {
-    return [];
-  }
+  return list.safeParse(parseJson(await redis.get(keyOf(prefix)))).data ?? [];
 }
 
 function keyOf(prefix: string): string {

@@ -1,4 +1,5 @@
 /** Records in Redis which pushes wait for a scan of their image, and which scans have ended. A scan and its push come in any order, to any replica. */
+import { parseJson } from '../../core/model/untyped.ts';
 import { z } from 'zod';
 import { defined } from '../../core/model/defined.ts';
 import { formatRepository } from '../../core/model/image-reference.ts';
@@ -83,11 +84,5 @@ export function createScanWaits(access: QueueAccess, now: () => number = Date.no
 
 /** Reads the members of a sorted set. Those that cannot be read are left out, because anybody with write access to Redis may have written them. */
 function readMembers<T>(schema: z.ZodType<T>, members: unknown): T[] {
-  return (Array.isArray(members) ? members : []).flatMap((text) => {
-    try {
-      return schema.safeParse(JSON.parse(String(text))).data ?? [];
-    } catch {
-      return [];
-    }
-  });
+  return (Array.isArray(members) ? members : []).flatMap((text) => schema.safeParse(parseJson(text)).data ?? []);
 }

@@ -1,4 +1,4 @@
-import { isObject } from '../../../core/model/untyped.ts';
+import { fieldsOf, parseJson } from '../../../core/model/untyped.ts';
 import type { SourceObject } from '../importer.ts';
 
 type Keys = readonly (string | number)[];
@@ -33,11 +33,6 @@ export function readMarkers({ comments }: SourceObject): Marker[] {
 
 function setterIn(text: string): string | undefined {
   if (!text.includes('$imagepolicy')) return undefined;
-  try {
-    const read: unknown = JSON.parse(text);
-    const setter = isObject(read) ? read['$imagepolicy'] : undefined;
-    return typeof setter === 'string' ? setter : undefined;
-  } catch {
-    return undefined;
-  }
+  const setter = fieldsOf(parseJson(text))['$imagepolicy'];
+  return typeof setter === 'string' ? setter : undefined;
 }
