@@ -27,6 +27,7 @@ import { startProgress } from '../service/command-line/progress.ts';
 import { clusterOptions, cliFieldManager, listPolicies as listRawPolicies, withCluster } from '../service/command-line/policy-client.ts';
 import { readContextOf } from './read-context.ts';
 import { summaries } from './summaries.ts';
+import { fileOption } from '../service/command-line/usual-options.ts';
 
 const maxParallel = 8;
 
@@ -45,11 +46,7 @@ Exit codes: 0 all consent, 1 a consent is missing, 2 wrong usage.`,
     },
     apply: { about: 'write what is missing; needs --from' },
     merge: { about: 'with --apply: add to the lists of workloads that name other namespaces; never to those that refuse all' },
-    config: {
-      value: 'FILE',
-      completes: 'file',
-      about: 'the configuration of the service (aliases, consents, customTargets); its defaults unless given',
-    },
+    config: fileOption('the configuration of the service (aliases, consents, customTargets); its defaults unless given'),
     ...clusterOptions,
     ...outputOption,
   },

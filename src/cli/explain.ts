@@ -17,15 +17,13 @@ import { printable } from '../service/command-line/printable.ts';
 import { anyPolicyArgument, policyOptions, withAnyPolicy } from '../service/command-line/policy-client.ts';
 import { reasonLinks } from './reason-links.ts';
 import { summaries } from './summaries.ts';
+import { fileOption } from '../service/command-line/usual-options.ts';
 
 /** The option `--config` of the commands that decide as the service would. */
 export const configOption = {
-  config: {
-    value: 'FILE',
-    completes: 'file',
-    about:
-      'the configuration of the service (aliases, consents, crossNamespace, customTargets, guards, policyDefaults, watch); its defaults unless given',
-  },
+  config: fileOption(
+    'the configuration of the service (aliases, consents, crossNamespace, customTargets, guards, policyDefaults, watch); its defaults unless given',
+  ),
 } as const satisfies Options;
 
 export const explain = defineCommand({

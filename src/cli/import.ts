@@ -6,14 +6,12 @@ import { countOf } from '../service/command-line/output.ts';
 import { clusterOptions, withCluster } from '../service/command-line/policy-client.ts';
 import { startProgress } from '../service/command-line/progress.ts';
 import { summaries } from './summaries.ts';
+import { namespaceOption } from '../service/command-line/usual-options.ts';
 
 const options = {
-  namespace: {
-    short: 'n',
-    value: 'NAMESPACE',
-    completes: 'namespace',
-    about: 'of one namespace only; all unless given. With FILE: the namespace of objects that name none (default "default")',
-  },
+  namespace: namespaceOption(
+    'of one namespace only; all unless given. With FILE: the namespace of objects that name none (default "default")',
+  ),
   'all-namespaces': { short: 'A', about: 'of all namespaces, which is the default' },
   ...clusterOptions,
   output: {

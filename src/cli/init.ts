@@ -13,17 +13,13 @@ import { clusterOptions, currentNamespace, withCluster } from '../service/comman
 import { startProgress, type Progress } from '../service/command-line/progress.ts';
 import { openRegistry, registryOptions } from '../service/command-line/user-registry.ts';
 import { summaries } from './summaries.ts';
+import { namespaceOption } from '../service/command-line/usual-options.ts';
 
 /** The exit code of a failed diff. As with diff, 1 means differences. */
 const diffFailed = 2;
 
 const options = {
-  namespace: {
-    short: 'n',
-    value: 'NAMESPACE',
-    completes: 'namespace',
-    about: "the namespace of the workloads (default: that of the kubeconfig's context)",
-  },
+  namespace: namespaceOption("the namespace of the workloads (default: that of the kubeconfig's context)"),
   'all-namespaces': { short: 'A', about: 'the workloads of all namespaces, but those of Kubernetes itself' },
   mode: {
     value: 'MODE',

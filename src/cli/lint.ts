@@ -12,27 +12,21 @@ import { printable } from '../service/command-line/printable.ts';
 import { readGroup } from './resource-group.ts';
 import { summaries } from './summaries.ts';
 import { registryOptions } from '../service/command-line/user-registry.ts';
+import { fileOption, namespaceOption } from '../service/command-line/usual-options.ts';
 
 const failed = 2;
 
 const options = {
   cluster: { about: 'also show what the policies would do in the cluster at once; without files, those of the cluster' },
-  namespace: {
-    short: 'n',
-    value: 'NAMESPACE',
-    completes: 'namespace',
-    about:
-      "with --cluster: the namespace of the policies, and of those in files that name none (default: that of the kubeconfig's context)",
-  },
+  namespace: namespaceOption(
+    "with --cluster: the namespace of the policies, and of those in files that name none (default: that of the kubeconfig's context)",
+  ),
   'all-namespaces': { short: 'A', about: 'with --cluster and without files: the policies of all namespaces' },
   ...clusterOptions,
   'docker-config': registryOptions['docker-config'],
-  config: {
-    value: 'FILE',
-    completes: 'file',
-    about:
-      'the configuration of the service, for the fields of custom resources that it allows (customTargets), and all that decides with --cluster; only what is built in unless given',
-  },
+  config: fileOption(
+    'the configuration of the service, for the fields of custom resources that it allows (customTargets), and all that decides with --cluster; only what is built in unless given',
+  ),
   ...outputOption,
 } as const satisfies Options;
 

@@ -10,6 +10,7 @@ import { startProgress } from '../service/command-line/progress.ts';
 import { registryOptions } from '../service/command-line/user-registry.ts';
 import { summaries } from './summaries.ts';
 import { readContextOf } from './read-context.ts';
+import { fileOption, namespaceOption } from '../service/command-line/usual-options.ts';
 
 /** The exit code of errors; 1 means that something is blocked. */
 const failed = 2;
@@ -25,23 +26,15 @@ const options = {
     about:
       'policies from a file, from the manifests of a folder, or (-) from the standard input, instead of those of the cluster; may be given several times',
   },
-  namespace: {
-    short: 'n',
-    value: 'NAMESPACE',
-    completes: 'namespace',
-    about: "the namespace of the policies (default: that of the kubeconfig's context)",
-  },
+  namespace: namespaceOption("the namespace of the policies (default: that of the kubeconfig's context)"),
   'all-namespaces': { short: 'A', about: 'the policies of all namespaces of the cluster' },
   'dry-run': { about: 'write nothing: the API server checks each change, with your permissions and its admission, and does not store it' },
   wait: { about: 'wait for the rollouts of what was changed, and fail where one fails' },
   ...clusterOptions,
   'docker-config': registryOptions['docker-config'],
-  config: {
-    value: 'FILE',
-    completes: 'file',
-    about:
-      'the configuration of the service (aliases, allowedRegistries, consents, crossNamespace, customTargets, guards, policyDefaults, registries, verification, watch); its defaults unless given',
-  },
+  config: fileOption(
+    'the configuration of the service (aliases, allowedRegistries, consents, crossNamespace, customTargets, guards, policyDefaults, registries, verification, watch); its defaults unless given',
+  ),
   ...outputOption,
 } as const;
 

@@ -7,6 +7,7 @@ import { openTelemetry } from '../service/telemetry/open-telemetry.ts';
 import { keepStart, leanOptions, startLean } from './lean-start.ts';
 import { defineCommand, UsageError } from '../service/command-line/command.ts';
 import { summaries } from './summaries.ts';
+import { fileOption } from '../service/command-line/usual-options.ts';
 
 /** Kubernetes kills a process 30 s after it was asked to stop, by default. */
 const stopDeadlineMs = 25_000;
@@ -27,11 +28,9 @@ The process replaces itself once (execve), to run with the settings of Node that
       about:
         'the roles of this process, separated by commas: receive (webhooks; needs Redis only), work (everything else), convert (policies between their versions, for the API server; needs no Redis), web (the dashboard; needs only a process with the role work). Default: all',
     },
-    config: {
-      value: 'FILE',
-      completes: 'file',
-      about: 'the configuration file, or a folder: its *.yaml files are merged in the order of their names (also IMAGE_WATCHER_CONFIG)',
-    },
+    config: fileOption(
+      'the configuration file, or a folder: its *.yaml files are merged in the order of their names (also IMAGE_WATCHER_CONFIG)',
+    ),
   },
   instead: {
     '--kubeconfig': '; the variable KUBECONFIG names the kubeconfig of the service; without it, ~/.kube/config is read',

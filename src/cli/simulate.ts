@@ -12,6 +12,7 @@ import { defineCommand, UsageError } from '../service/command-line/command.ts';
 import { outputOption, print } from '../service/command-line/output.ts';
 import { formatSimulation, toJson, type Authenticated } from './simulate-output.ts';
 import { summaries } from './summaries.ts';
+import { fileOption } from '../service/command-line/usual-options.ts';
 
 export const simulate = defineCommand({
   name: 'simulate',
@@ -28,11 +29,9 @@ Exit codes: 0 a push would be accepted, 1 nothing would, 2 wrong usage.`,
       about: '"Name: value": a header of the request, as often as needed: some senders say in a header what happened',
     },
     registry: { value: 'HOST', about: 'the receiver\'s setting "registry"' },
-    config: {
-      value: 'FILE',
-      completes: 'file',
-      about: 'a configuration file: provider, registry, repositories and aliases are those of --receiver; its secrets are not read',
-    },
+    config: fileOption(
+      'a configuration file: provider, registry, repositories and aliases are those of --receiver; its secrets are not read',
+    ),
     receiver: { value: 'NAME', about: 'a receiver of --config' },
     'secret-env': { value: 'NAME', about: 'an environment variable with a secret: shows whether the request would be accepted with it' },
     ...outputOption,

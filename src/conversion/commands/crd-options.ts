@@ -5,6 +5,7 @@ import { parseDuration } from '../../core/model/text.ts';
 import { describeReadError } from '../../service/config/read-error.ts';
 import { type Options, UsageError, type Values } from '../../service/command-line/command.ts';
 import type { clusterOptions } from '../../service/command-line/policy-client.ts';
+import { fileOption } from '../../service/command-line/usual-options.ts';
 
 /** The options for the shape of the definition. */
 export const shapeOptions = {
@@ -13,12 +14,9 @@ export const shapeOptions = {
     about: 'the Service of the role convert, with :PORT unless it is 443 (default image-watcher/image-watcher-conversion)',
   },
   'conversion-url': { value: 'URL', about: 'instead of a Service: for development, and for a webhook outside of the cluster' },
-  'ca-file': {
-    value: 'FILE',
-    completes: 'file',
-    about:
-      'the certificate authority of the endpoint, PEM; by default for a Service: ca.crt of the Secret of the role convert; for a URL: that of the system',
-  },
+  'ca-file': fileOption(
+    'the certificate authority of the endpoint, PEM; by default for a Service: ca.crt of the Secret of the role convert; for a URL: that of the system',
+  ),
   'inject-ca-from': { value: 'NAMESPACE/NAME', about: 'cert-manager writes the authority, from this Certificate' },
   storage: {
     value: 'VERSION',

@@ -11,6 +11,7 @@ import { defineCommand, defineGroup, paintFor, type Terminal, UsageError } from 
 import { fit, outputOption, print } from '../../service/command-line/output.ts';
 import { printable } from '../../service/command-line/printable.ts';
 import { summaries } from './summaries.ts';
+import { fileOption } from '../../service/command-line/usual-options.ts';
 
 /** The result of the test message for one target. */
 interface Tested {
@@ -29,11 +30,7 @@ const testCommand = defineCommand({
 Exit codes: 0 all targets accepted the message, 1 one did not, 2 wrong usage or configuration.`,
   arguments: [{ name: 'TARGET', about: 'the name of a target', multiple: true }],
   options: {
-    config: {
-      value: 'FILE',
-      completes: 'file',
-      about: 'the configuration file or folder of the service (also IMAGE_WATCHER_CONFIG)',
-    },
+    config: fileOption('the configuration file or folder of the service (also IMAGE_WATCHER_CONFIG)'),
     ...outputOption,
   },
   examples: [

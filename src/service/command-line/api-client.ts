@@ -9,6 +9,7 @@ import { askServer, askThroughCluster, type ApiRequest } from './ask-service.ts'
 import type { Options, Terminal } from './command.ts';
 import { clusterOf, clusterOptions } from './policy-client.ts';
 import { readPolicyName } from './policy-name.ts';
+import { fileOption } from './usual-options.ts';
 
 /** The options that say where the API is. */
 export const serviceOptions = {
@@ -19,7 +20,7 @@ export const serviceOptions = {
   },
   server: { value: 'URL', about: 'the address of the operations listener, instead: https, or http with --insecure' },
   insecure: { about: 'send the token to a --server with http, where anybody may listen' },
-  'token-file': { value: 'FILE', completes: 'file', about: 'a file with a bearer token; without it, the token of the kubeconfig' },
+  'token-file': fileOption('a file with a bearer token; without it, the token of the kubeconfig'),
 } as const satisfies Options;
 
 /** The options of every command that calls the API of a running image-watcher. */

@@ -18,25 +18,17 @@ import { kubeconfigOf, podOf, processSource } from '../config/environment.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { type Options, type Terminal, UsageError } from './command.ts';
 import { type PolicyName, readAnyPolicyName, readPolicyName } from './policy-name.ts';
+import { fileOption, namespaceOption } from './usual-options.ts';
 
 /** The options of every command that sends requests to a cluster, with the caller's own rights. */
 export const clusterOptions = {
-  kubeconfig: {
-    value: 'FILE',
-    completes: 'file',
-    about: 'the kubeconfig (default: KUBECONFIG, then ~/.kube/config, then the service account of the pod)',
-  },
+  kubeconfig: fileOption('the kubeconfig (default: KUBECONFIG, then ~/.kube/config, then the service account of the pod)'),
   context: { value: 'NAME', completes: 'context', about: 'another context of the kubeconfig than the current one' },
 } as const satisfies Options;
 
 /** The options of commands that act on policies of a namespace. */
 export const policyOptions = {
-  namespace: {
-    short: 'n',
-    value: 'NAMESPACE',
-    completes: 'namespace',
-    about: "the namespace of the policy (default: that of the kubeconfig's context)",
-  },
+  namespace: namespaceOption("the namespace of the policy (default: that of the kubeconfig's context)"),
   ...clusterOptions,
 } as const satisfies Options;
 

@@ -10,19 +10,12 @@ import { createRegistryClient, type RegistryClient } from '../registry/client.ts
 import { chainCredentials, type CredentialSource } from '../registry/credential.ts';
 import { credentialSources } from '../registry/credentials/index.ts';
 import type { Options } from './command.ts';
+import { fileOption } from './usual-options.ts';
 
 /** The options of commands that read from registries. */
 export const registryOptions = {
-  'docker-config': {
-    value: 'FILE',
-    completes: 'file',
-    about: 'the credentials of registries, as docker login writes them (default: ~/.docker/config.json)',
-  },
-  config: {
-    value: 'FILE',
-    completes: 'file',
-    about: 'the configuration of the service (registries, allowedRegistries); its defaults unless given',
-  },
+  'docker-config': fileOption('the credentials of registries, as docker login writes them (default: ~/.docker/config.json)'),
+  config: fileOption('the configuration of the service (registries, allowedRegistries); its defaults unless given'),
 } as const satisfies Options;
 
 /**
