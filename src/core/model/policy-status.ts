@@ -49,7 +49,8 @@ const workload = {
 const uid = text(63, 'UID of the workload, which distinguishes it from a later one of the same name.').exactOptional();
 const container = (description: string) => text(71, description);
 
-const triggerSource = z
+/** The schema of the causes of a reconcile. */
+export const triggerSource = z
   .enum(['Webhook', 'Poll', 'PolicyChange', 'TargetChange', 'SecretChange', 'WaitOver', 'Approval', 'Rollback', 'Request'])
   .describe('What caused the reconcile.');
 

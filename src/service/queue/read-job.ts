@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { describeError } from '../../core/model/errors.ts';
 import { isDigest, isTag } from '../../core/model/image-reference.ts';
 import { noticeKinds, type Notice } from '../../core/model/notice.ts';
+import { triggerSource } from '../../core/model/policy-status.ts';
 import type { TickJob } from './producer.ts';
 import {
   schema,
@@ -51,22 +52,10 @@ export const pushSchema = z.object({
 
 const pushJob = pushSchema.extend({ ...versioned, traceparent });
 
-const sources = [
-  'Webhook',
-  'Poll',
-  'PolicyChange',
-  'TargetChange',
-  'SecretChange',
-  'WaitOver',
-  'Approval',
-  'Rollback',
-  'Request',
-] as const satisfies readonly PolicyJob['source'][];
-
 const reconcileJob = z.object({
   ...versioned,
   policy: z.object({ namespace: name, name, uid: word }),
-  source: z.enum(sources),
+  source: triggerSource,
   cause: z.string().min(1).max(16_384),
   receivedAt: time,
   generation: z.int().min(0).exactOptional(),
