@@ -73,7 +73,7 @@ export async function readActivities(
 ): Promise<{ readonly found: readonly RecordedActivity[]; readonly last?: string }> {
   const entries = await redis.xrevrange(streamKey(prefix), before === undefined ? '+' : `(${before}`, '-', 'COUNT', count);
   const found = entries.flatMap(([id, fields]) => {
-    const activity = activitySchema.safeParse(parseJson(fields[1])).data;
+    const activity = parse(fields[1]);
     return activity === undefined ? [] : [{ id, activity }];
   });
   const last = entries.length < count ? undefined : entries.at(-1)?.[0];
@@ -98,6 +98,10 @@ export async function forgetOldestActivities(redis: RedisConnection, prefix: str
   if (count <= 0) return 0;
   const key = streamKey(prefix);
   return redis.xtrim(key, 'MAXLEN', Math.max(0, (await redis.xlen(key)) - count));
+}
+
+function parse(json: string | undefined): Activity | undefined {
+  return activitySchema.safeParse(parseJson(json)).data;
 }
 
 function streamKey(prefix: string): string {
