@@ -98,6 +98,11 @@ export const comparedRows = {
     flux: `[\`semver\`, \`alphabetical\`, \`numerical\`](${reflector}/imagepolicies/#policy), [digests](${reflector}/imagepolicies/#digest-reflection)`,
     kargo: `[SemVer, Lexical, Digest, NewestBuild](${kargoGuides}/30-working-with-warehouses.md#image-selection-strategies)`,
   },
+  charts: {
+    topic: 'updates Helm charts',
+    flux: `by [SemVer ranges](${helm}/docs/spec/v2/helmreleases.md#chart-template), of Helm and OCI repositories that it polls`,
+    kargo: `[chart subscriptions](${kargoGuides}/30-working-with-warehouses.md) of a \`Warehouse\`, which promotion steps write`,
+  },
   holds: {
     topic: 'what can hold a change back',
     keel: `[a number of approvals](${keel}/ARCHITECTURE.md#5-approvals), in chat or in its dashboard`,

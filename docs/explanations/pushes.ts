@@ -142,13 +142,22 @@ export const unchanged = {
       'has them, and its message names the tag that was passed over.',
   },
   NotAnImage: {
-    shown: `${shownAs.ignoredPush} A receiver also ignores pushes that say so themselves. If no tag is an image, the policy is \`Stalled\`.`,
+    shown: `${shownAs.ignoredPush} A receiver also ignores pushes that say themselves that they are signatures, attestations or SBOMs. If no tag is an image, the policy is \`Stalled\`.`,
     cause:
-      'The tag points to a Helm chart, a signature or another artifact that a container cannot run. [Image volumes](targets.md#image-volumes) may use ' +
+      'The policy selects images, and the tag points to a Helm chart, a signature or another artifact that a container cannot run. [Image volumes](targets.md#image-volumes) may use ' +
       'artifacts, as long as no container of the targets runs the same repository.',
     action:
       'Nothing if the repository contains images too: the next best tag that is an image is used. Exclude the tags of artifacts with `spec.tags.ignore`, or ' +
-      'push them to a repository of their own.',
+      'push them to a repository of their own. If the policy is meant for them, write the `spec.artifact` that the message names ([charts](charts.md)).',
+  },
+  OtherArtifact: {
+    shown: `${shownAs.ignoredPush} If no tag is what the policy selects, the policy is \`Stalled\`.`,
+    cause:
+      'The policy has `spec.artifact: Chart`, and the manifest of the tag is not that of a Helm chart; or it has `spec.artifact: Any`, and the tag is a ' +
+      'signature, an attestation or an SBOM, which describe another artifact. The message says what the manifest is.',
+    action:
+      'Nothing if the repository contains charts too: the next best tag that is one is used. If the policy is meant for what was pushed, write the ' +
+      '`spec.artifact` that the message names; without the field, a policy selects images ([charts](charts.md)).',
   },
   TagGone: {
     shown: 'The condition [`TagGone`](#condition-taggone), a Warning Event of the policy.',

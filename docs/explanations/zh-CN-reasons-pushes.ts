@@ -123,12 +123,19 @@ export const chinesePushes: Readonly<Record<string, string>> = {
     '为所有平台构建镜像，并再次推送；或从 `spec.platforms` 中删除一个平台。在此之前，策略使用具有这些平台的次优标签，它的消息指出被跳过的标签。',
   'What the tag points to is no image that can run: a chart, a signature or another artifact.':
     '标签指向的不是可以运行的镜像：而是 chart、签名或其他制品。',
-  'The push has the outcome `ignored` for this policy (`image-watcher events`). The conditions do not change. A receiver also ignores pushes that say so themselves. If no tag is an image, the policy is `Stalled`.':
-    '推送对该策略的结果是 `ignored`（`image-watcher events`）。状况不变。接收端也会忽略自己说明这一点的推送。如果没有任何标签是镜像，策略为 `Stalled`。',
-  'The tag points to a Helm chart, a signature or another artifact that a container cannot run. [Image volumes](targets.md#image-volumes) may use artifacts, as long as no container of the targets runs the same repository.':
-    '标签指向容器无法运行的 Helm chart、签名或其他制品。[镜像卷](targets.md#image-volumes)可以使用制品，只要目标中没有容器运行同一个镜像。',
-  'Nothing if the repository contains images too: the next best tag that is an image is used. Exclude the tags of artifacts with `spec.tags.ignore`, or push them to a repository of their own.':
-    '如果该镜像名称下也有镜像，什么都不用做：使用下一个最好的、确实是镜像的标签。用 `spec.tags.ignore` 排除制品的标签，或把它们推送到单独的名称下。',
+  'The push has the outcome `ignored` for this policy (`image-watcher events`). The conditions do not change. A receiver also ignores pushes that say themselves that they are signatures, attestations or SBOMs. If no tag is an image, the policy is `Stalled`.':
+    '推送对该策略的结果是 `ignored`（`image-watcher events`）。状况不变。接收端也会忽略自己说明是签名、证明或 SBOM 的推送。如果没有任何标签是镜像，策略为 `Stalled`。',
+  'The policy selects images, and the tag points to a Helm chart, a signature or another artifact that a container cannot run. [Image volumes](targets.md#image-volumes) may use artifacts, as long as no container of the targets runs the same repository.':
+    '策略选择镜像，而标签指向容器无法运行的 Helm chart、签名或其他制品。[镜像卷](targets.md#image-volumes)可以使用制品，只要目标中没有容器运行同一个镜像。',
+  'Nothing if the repository contains images too: the next best tag that is an image is used. Exclude the tags of artifacts with `spec.tags.ignore`, or push them to a repository of their own. If the policy is meant for them, write the `spec.artifact` that the message names ([charts](charts.md)).':
+    '如果该镜像名称下也有镜像，什么都不用做：使用下一个最好的、确实是镜像的标签。用 `spec.tags.ignore` 排除制品的标签，或把它们推送到单独的名称下。如果策略本来就是为它们准备的，写上消息中指出的 `spec.artifact`（[Chart](charts.md)）。',
+  'What the tag points to is an artifact of another kind than the policy selects.': '标签指向的制品不是策略所选择的那一种。',
+  'The push has the outcome `ignored` for this policy (`image-watcher events`). The conditions do not change. If no tag is what the policy selects, the policy is `Stalled`.':
+    '推送对该策略的结果是 `ignored`（`image-watcher events`）。状况不变。如果没有任何标签是策略所选择的，策略为 `Stalled`。',
+  'The policy has `spec.artifact: Chart`, and the manifest of the tag is not that of a Helm chart; or it has `spec.artifact: Any`, and the tag is a signature, an attestation or an SBOM, which describe another artifact. The message says what the manifest is.':
+    '策略写有 `spec.artifact: Chart`，而标签的清单不是 Helm Chart 的；或写有 `spec.artifact: Any`，而标签是签名、证明或 SBOM，它们描述的是另一个制品。消息说明清单是什么。',
+  'Nothing if the repository contains charts too: the next best tag that is one is used. If the policy is meant for what was pushed, write the `spec.artifact` that the message names; without the field, a policy selects images ([charts](charts.md)).':
+    '如果该名称下也有 Chart，什么都不用做：使用下一个最好的、确实是 Chart 的标签。如果策略本来就是为推送的内容准备的，写上消息中指出的 `spec.artifact`；没有这个字段时，策略选择镜像（[Chart](charts.md)）。',
   'The registry does not hold the tag that runs any more; it is kept.': '镜像仓库中不再有正在运行的标签；该标签保留。',
   'The condition [`TagGone`](#condition-taggone), a Warning Event of the policy.':
     '状况 [`TagGone`](#condition-taggone)，策略有一个 Warning Event。',

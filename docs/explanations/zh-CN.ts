@@ -18,6 +18,8 @@ export const chinese: Readonly<Record<string, string>> = {
     'select.digest 与 update.pin: Tag 同时使用时永远不会修改任何内容：请删除 pin，或写成 Digest',
   'Image repository without a tag, such as "harbor.example.com/shop/web" or "library/nginx" (Docker Hub).':
     '镜像的名称，不带标签，例如 "harbor.example.com/shop/web" 或 "library/nginx"（Docker Hub）。',
+  'What is selected in the repository, as the manifest of each tag shows: by default images that can run. Chart: OCI Helm charts. Any: everything but signatures, attestations and SBOMs. With Chart and Any, each target names fields.':
+    '在仓库中选择什么，由每个标签的清单决定：默认是可以运行的镜像。Chart：OCI Helm Chart。Any：除签名、证明和 SBOM 以外的一切。使用 Chart 和 Any 时，每个目标都要写 fields。',
   'write only the repository, without a tag or digest: select chooses the tag': '只写镜像名称，不写标签和摘要：标签由 select 选择',
   'an image name is in lower case and has no scheme, such as "harbor.example.com/shop/web"':
     '镜像名称使用小写字母，不带协议前缀，例如 "harbor.example.com/shop/web"',
@@ -258,6 +260,8 @@ export const chinese: Readonly<Record<string, string>> = {
     '构建号：main-1002 比 main-981 新，尽管按字母顺序它排在前面。',
   'Shows what a policy would do: it selects and reports, and changes nothing. With allowDowngrade, an older version may replace a newer one; by default it never does.':
     '显示策略会做什么：只选择和报告，不做任何修改。设置 allowDowngrade 后，较旧的版本可以替换较新的版本；默认绝不会。',
+  'A Helm chart in an OCI registry instead of an image: each pushed version reaches the Application of Argo CD that installs the chart.':
+    'OCI 仓库中的 Helm Chart 而不是镜像：推送的每个版本都会到达安装该 Chart 的 Argo CD Application。',
   'Fields of a custom resource instead of containers: the values of a Flux HelmRelease, whose chart has one field for the tag and one for the digest.':
     '更新定制资源的字段而不是容器：Flux HelmRelease 的 values，其 Chart 用一个字段表示标签，用另一个字段表示摘要。',
   "A model that a server mounts as an image volume: pushes of models/llama update the volume, and the server's own container is not changed. An OCI artifact works too, if the container runtime can mount one.":

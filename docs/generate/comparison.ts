@@ -47,6 +47,10 @@ const own: Readonly<Record<keyof typeof comparedRows, () => string>> = {
   polls: () => `as a fallback, every [${String(settingDefault('poll.interval'))}](configuration.md)`,
   killed: () => 'is in [Redis](architecture.md#guarantees-and-their-limits), and another process takes it',
   selection: () => `[${codes(Object.keys(strategies))}](policies/choose-a-tag.md)`,
+  charts: () => {
+    const kinds = new Set(builtInTargets.flatMap(({ kind, fields }) => (fields.some(({ chart }) => chart !== undefined) ? [kind] : [])));
+    return `[when they are pushed](charts.md) to an OCI registry, in ${codes([...kinds])}`;
+  },
   holds: () => `[${guards.length} guards](guards.md): ${guards.map(({ id }) => id).join(', ')}`,
   failures: () => `[${codes(choices('spec.rollout.onFailure'))}](rollouts.md)`,
   signatures: () => '[cosign](signatures.md) 2 and 3, by key or keyless; no Notation',

@@ -186,7 +186,11 @@ for (const [name, text, expected] of [
     policy('web').replace('semver: {}', 'newest: {tag: a}'),
     /^6:21 spec\.select\.newest\.tag: is not a field; there are no fields here/,
   ],
-  ['a field like no other', policy('web', '  colour: blue\n'), /^9:3 spec\.colour: is not a field; the fields are image, select, /],
+  [
+    'a field like no other',
+    policy('web', '  colour: blue\n'),
+    /^9:3 spec\.colour: is not a field; the fields are image, artifact, select, /,
+  ],
   [
     "the policy's own namespace",
     policy('web', '    - {kind: Deployment, name: web, namespace: shop}\n'),

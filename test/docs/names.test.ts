@@ -50,7 +50,7 @@ describe('reasons', () => {
   const conditions = 'NotActing ApprovalRequired PolicyChange CrossNamespace';
   const ofKubernetes =
     'CrashLoopBackOff ImagePullBackOff ReplicaFailure OrderedReady OnDelete NotIn StatefulSet DaemonSet CronJob ReplicaSet ClusterRole ImagePolicy NodePort LoadBalancer';
-  const ofOthers = 'HelmRelease ImageUpdater ImageRepository ImageUpdateAutomation AcrPull RateLimit CloudEvents';
+  const ofOthers = 'HelmRelease HelmChart ApplicationSet ImageUpdater ImageRepository ImageUpdateAutomation AcrPull RateLimit CloudEvents';
   const ofTheCode = 'PermanentError WaitError StartAgain SeenCluster ClusterView';
   const known = new Set([
     ...Object.keys(reasons),
@@ -164,6 +164,7 @@ describe('settings and fields', () => {
     'spec.source.helm.parameters',
     'spec.source.helm.valuesObject',
     'spec.workflowSpec',
+    'spec.chartRef',
     'status.storedVersions',
     // Of Argo CD, its image updater, and Flux.
     'status.resources',
@@ -173,7 +174,9 @@ describe('settings and fields', () => {
     'receivers.yaml',
     // A group of Kubernetes.
     'events.k8s.io',
-    ...builtInTargets.flatMap(({ fields }) => fields.flatMap(({ path, version }) => [path, ...(version === undefined ? [] : [version])])),
+    ...builtInTargets.flatMap(({ fields }) =>
+      fields.flatMap(({ path, repository, version }) => [path, repository ?? [], version ?? []].flat()),
+    ),
   ]);
 
   test('exist, wherever a page names one', () => {

@@ -56,8 +56,15 @@ const attacks: readonly Attack[] = [
     what: 'the project of an Application',
     kind: known.application,
     object: { spec: { project: 'a', source: { targetRevision: 'a', helm: { parameters: [{ name: 'image.tag', value: 'a' }] } } } },
-    fields: [{ tag: 'spec.project' }, { tag: 'spec.source.targetRevision' }, { tag: 'spec.source.helm.parameters[0].value' }],
+    fields: [{ tag: 'spec.project' }, { tag: 'spec.source.helm.parameters[0].value' }],
     message: mayNot,
+  },
+  {
+    what: 'the version of a chart, by a policy for images',
+    kind: known.application,
+    object: { spec: { project: 'a', source: { repoURL: 'https://git.example.com/a', targetRevision: 'a' } } },
+    fields: [{ tag: 'spec.source.targetRevision' }],
+    message: /write spec\.artifact: Chart/,
   },
   {
     what: 'who is bound to a role',

@@ -1,4 +1,16 @@
-/** Distinguishes runnable images from other contents of a registry: signatures, attestations, charts and any OCI artifact. */
+/** Distinguishes what registries hold: runnable images, Helm charts, other OCI artifacts, and the signatures and attestations of all of them. */
+
+/** What a policy selects among the contents of its repository, as `spec.artifact` names it. */
+export const artifacts = ['Image', 'Chart', 'Any'] as const;
+export type Artifact = (typeof artifacts)[number];
+
+/** What a policy selects; images unless its spec says otherwise. */
+export function artifactOf({ artifact = 'Image' }: { readonly artifact?: Artifact }): Artifact {
+  return artifact;
+}
+
+/** Why a manifest cannot be selected as each kind of artifact, as the end of a sentence; without an entry for the kinds as which it can. */
+export type Unusable = { readonly [artifact in Artifact]?: string };
 
 /** What is known of a manifest, an index or a descriptor in it; the fields of the OCI image specification. */
 export interface ManifestKind {
@@ -8,6 +20,8 @@ export interface ManifestKind {
 
 /** The parts of a manifest that distinguish images from other artifacts; an index has `manifests`. */
 export interface ManifestParts extends ManifestKind {
+  /** The manifest that this one refers to, as signatures do. */
+  readonly subject?: unknown;
   readonly config?: ManifestKind | undefined;
   readonly layers?: readonly ManifestKind[] | undefined;
   readonly manifests?: readonly IndexEntry[] | undefined;
@@ -34,6 +48,13 @@ const imageConfigTypes = new Set([
 ]);
 const layerType = /^application\/(?:vnd\.oci\.image\.layer\.|vnd\.docker\.image\.rootfs\.|vnd\.wasm\.|wasm$)/;
 
+/** The configuration and the content of a chart: https://github.com/helm/community/blob/main/hips/hip-0006.md#3-oci-manifest */
+const chartConfigType = 'application/vnd.cncf.helm.config.v1+json';
+const chartContentType = 'application/vnd.cncf.helm.chart.content.v1.tar+gzip';
+/** The types of signatures, attestations and SBOMs, which describe other artifacts. */
+const proofType =
+  /^(?:application\/(?:vnd\.(?:cncf\.notary|dev\.cosign|dev\.sigstore|in-toto|cyclonedx|syft|spdx|oci\.vsa)|spdx)|text\/spdx)/;
+
 /** Whether a tag is derived from the digest of an image by a tool, for a signature or the like. */
 export function isArtifactTag(tag: string): boolean {
   return artifactTag.test(tag);
@@ -59,6 +80,44 @@ export function whyNotRunnable({ artifactType, config, layers = [], manifests }:
   const [first] = layers;
   const isForeign = first !== undefined && !layers.some(({ mediaType = '' }) => layerType.test(essence(mediaType)));
   return isForeign ? `its content is of the type ${shown(first.mediaType ?? '')}` : undefined;
+}
+
+/** Whether a media type is that of the configuration of a Helm chart. */
+export function isChartConfigType(mediaType: string): boolean {
+  return essence(mediaType) === chartConfigType;
+}
+
+/** Whether a media type is that of a signature, an attestation or an SBOM. */
+export function isProofType(mediaType: string): boolean {
+  return proofType.test(essence(mediaType));
+}
+
+/** Why a manifest cannot be selected as an image, as a chart and as any artifact. */
+export function whyUnusable(manifest: ManifestParts): Unusable {
+  const [image, chart, any] = [whyNotRunnable(manifest), whyNotChart(manifest), whyProof(manifest)];
+  return {
+    ...(image !== undefined && { Image: image }),
+    ...(chart !== undefined && { Chart: chart }),
+    ...(any !== undefined && { Any: any }),
+  };
+}
+
+/** Why a manifest is not a Helm chart; undefined if it is one. Its configuration decides, and Helm pulls only charts that have a content. */
+function whyNotChart({ artifactType, config, layers = [], manifests }: ManifestParts): string | undefined {
+  if (manifests !== undefined) return 'it is an index, which no chart is';
+  if (artifactType !== undefined && !isChartConfigType(artifactType)) return `it is an artifact of the type ${shown(artifactType)}`;
+  const { mediaType = 'that it does not say' } = config ?? {};
+  if (!isChartConfigType(mediaType)) return `its configuration is of the type ${shown(mediaType)}`;
+  return layers.some(({ mediaType = '' }) => essence(mediaType) === chartContentType) ? undefined : 'it is a chart without a content';
+}
+
+/** Why a manifest only describes another artifact, as signatures, attestations and SBOMs do; undefined if it is an artifact of its own. */
+function whyProof({ artifactType, config, layers = [], manifests, subject }: ManifestParts): string | undefined {
+  if (subject !== undefined && subject !== null) return 'it refers to another manifest, as signatures do';
+  if (manifests !== undefined && manifests.length > 0 && manifests.every(isAttestation)) return 'it is an index of attestations';
+  const types = [artifactType, config?.mediaType, ...layers.map(({ mediaType }) => mediaType)];
+  const proof = types.find((mediaType) => mediaType !== undefined && isProofType(mediaType));
+  return proof === undefined ? undefined : `it describes another artifact, for its type is ${shown(proof)}`;
 }
 
 /** Whether an entry of an index is an attestation. BuildKit adds provenance and SBOMs to the index of an image, under the platform `unknown`. */

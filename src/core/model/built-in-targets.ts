@@ -1,4 +1,4 @@
-/** The image fields of well-known custom resources. Each is tested against a real API server. */
+/** The fields of well-known custom resources that hold images and versions of charts. Each is tested against a real API server. */
 import type { CustomTarget, FieldRule } from './field-rules.ts';
 
 /** The rules for an image block of Helm values. Tag and digest are recognised only beside their repository. */
@@ -18,8 +18,21 @@ export function helmValuesAbove(path: string): string | undefined {
 
 /** The targets with the same fields in each of these versions of a kind. */
 function kinds(group: string, versions: readonly string[], names: readonly string[], fields: readonly FieldRule[]): CustomTarget[] {
-  return versions.flatMap((version) => names.map((kind) => ({ apiVersion: `${group}/${version}`, kind, fields })));
+  const marked = fields.map((rule): FieldRule => (rule.chart === undefined ? { ...rule, isImage: true } : rule));
+  return versions.flatMap((version) => names.map((kind) => ({ apiVersion: `${group}/${version}`, kind, fields: marked })));
 }
+
+/** The rule for a source of Argo CD, with the OCI chart `chart` below `repoURL`, or an OCI artifact: https://argo-cd.readthedocs.io/en/stable/user-guide/oci/ */
+function argoSource(path: string): FieldRule {
+  return { path: `${path}.targetRevision`, repository: `${path}.repoURL`, chart: { name: `${path}.chart` } };
+}
+
+/** The rules for an OCIRepository of Flux, in which digest precedes semver, and semver precedes tag: https://fluxcd.io/flux/components/source/ocirepositories/#reference */
+const ociReference: readonly FieldRule[] = [
+  { path: 'spec.ref.tag', repository: 'spec.url', chart: { overruledBy: ['spec.ref.semver', 'spec.ref.digest'] } },
+  { path: 'spec.ref.semver', repository: 'spec.url', chart: { isVersion: true, overruledBy: ['spec.ref.digest'] } },
+  { path: 'spec.ref.digest', repository: 'spec.url', chart: { isDigest: true } },
+];
 
 const image: readonly FieldRule[] = [{ path: 'spec.image' }];
 /** Kinds whose operator configures what runs according to the version in a separate field, not according to the image. */
@@ -31,8 +44,22 @@ export const builtInTargets: readonly CustomTarget[] = [
     'argoproj.io',
     ['v1alpha1'],
     ['Application'],
-    [...helmValues('spec.source.helm.valuesObject'), ...helmValues('spec.sources[*].helm.valuesObject')],
+    [
+      ...helmValues('spec.source.helm.valuesObject'),
+      ...helmValues('spec.sources[*].helm.valuesObject'),
+      argoSource('spec.source'),
+      argoSource('spec.sources[*]'),
+    ],
   ),
+  ...kinds(
+    'argoproj.io',
+    ['v1alpha1'],
+    ['ApplicationSet'],
+    [argoSource('spec.template.spec.source'), argoSource('spec.template.spec.sources[*]')],
+  ),
+  ...kinds('source.toolkit.fluxcd.io', ['v1', 'v1beta2'], ['OCIRepository'], ociReference),
+  // The controller of k3s gives both fields to Helm: https://docs.k3s.io/add-ons/helm
+  ...kinds('helm.cattle.io', ['v1'], ['HelmChart'], [{ path: 'spec.version', repository: 'spec.chart', chart: { isVersion: true } }]),
   ...kinds(
     'argoproj.io',
     ['v1alpha1'],

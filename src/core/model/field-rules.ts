@@ -1,9 +1,11 @@
 /** Decides which fields of custom resources policies may write: those that the operator allows, and the built-in ones. */
+import type { Artifact } from './artifact.ts';
 import { builtInTargets, helmValuesAbove } from './built-in-targets.ts';
 import { defined } from './defined.ts';
 import { formatFieldPath, hasWildcard, matchesPattern, parseFieldPath } from './field-path.ts';
 import type { TargetFields } from './image-policy.ts';
 import { sameRepository, tryParseImageReference, type RegistryAliases, type Repository } from './image-reference.ts';
+import type { ChartFields } from './oci-chart.ts';
 import { isCustomVersion, kindKey, type KindRef } from './workload.ts';
 
 /** A field that may be written. With neither `repository` nor `image` it contains a whole image reference, which names its repository itself. */
@@ -16,6 +18,10 @@ export interface FieldRule {
   readonly image?: string;
   /** The field of the resource that contains the version of the image, where the version is the image's tag. */
   readonly version?: string;
+  /** Present for the version of a chart or of another OCI artifact, which is pulled from the repository in the field `repository`. */
+  readonly chart?: ChartFields;
+  /** Whether only images may be written here, as in all built-in fields that hold no chart. Absent in rules of operators. */
+  readonly isImage?: true;
 }
 
 /** A kind with the fields that may be written. */
@@ -23,6 +29,12 @@ export interface CustomTarget {
   readonly apiVersion: string;
   readonly kind: string;
   readonly fields: readonly FieldRule[];
+}
+
+/** What a policy writes: artifacts of a repository, which is undefined where it is not known. */
+export interface WrittenArtifact {
+  readonly repository?: Repository | undefined;
+  readonly artifact?: Artifact;
 }
 
 /** The operator's configuration that decides which fields may be written. */
@@ -59,37 +71,55 @@ export function whyNever({ apiVersion, kind }: KindRef): string | undefined {
 }
 
 /** Checks the fields of a target. If the policy's repository is not given, rules with a fixed repository are not compared with it. */
-export function checkFields(
-  kind: KindRef,
-  written: TargetFields,
-  repository: Repository | undefined,
-  context: FieldContext,
-): FieldsOrProblem {
+export function checkFields(kind: KindRef, written: TargetFields, subject: WrittenArtifact, context: FieldContext): FieldsOrProblem {
   const never = whyNever(kind);
   if (never !== undefined) return { message: never };
   const rules = fieldRulesOf(kind, context.customTargets);
   let sources: ReadonlySet<string | undefined> | undefined;
   let version: string | undefined;
+  let chart: ChartFields | undefined;
   for (const part of ['image', 'tag', 'digest'] as const) {
     const path = written[part];
     if (path === undefined) continue;
     const matching = rules.filter((rule) => matchesPattern(parseFieldPath(rule.path), parseFieldPath(path)));
-    const usable = matching.filter((rule) => isUsableFor(rule, part, repository, context.aliases));
-    if (usable.length === 0) return { part, message: explain(kind, path, matching) };
+    const usable = matching.filter((rule) => isUsableFor(rule, part, subject, context.aliases));
+    if (usable.length === 0) return { part, message: explain(kind, path, matching, subject) };
     version ??= usable.find((rule) => rule.version !== undefined)?.version;
+    chart ??= usable.flatMap((rule) => chartFieldsOf(rule, path, written) ?? [])[0];
     const found = new Set(usable.map((rule) => (part === 'image' ? undefined : repositoryPathOf(rule, path))));
     sources = sources === undefined ? found : new Set([...sources].filter((source) => found.has(source)));
   }
   const named = written.repository === undefined ? undefined : canonical(written.repository);
   const source = named === undefined ? [...(sources ?? [])][0] : named;
   if (sources?.has(source) !== true) return explainRepository(kind, written, sources);
-  return { fields: { ...withPaths(written, source), ...defined({ version }) } };
+  return { fields: { ...withPaths(written, source), ...defined({ version, chart }) } };
 }
 
-function isUsableFor(rule: FieldRule, part: keyof TargetFields, repository: Repository | undefined, aliases: RegistryAliases): boolean {
+function isUsableFor(
+  rule: FieldRule,
+  part: 'image' | 'tag' | 'digest',
+  { repository, artifact = 'Image' }: WrittenArtifact,
+  aliases: RegistryAliases,
+): boolean {
+  if (artifact === 'Image' ? rule.chart !== undefined : artifact === 'Chart' && rule.isImage === true) return false;
+  if (rule.chart !== undefined && part !== partOfChart(rule.chart)) return false;
   if (rule.image === undefined) return part === 'image' || rule.repository !== undefined;
   const fixed = tryParseImageReference(rule.image, aliases);
   return repository === undefined || (fixed !== undefined && sameRepository(fixed.repository, repository));
+}
+
+/** The part of a chart that its field holds. */
+function partOfChart({ isDigest }: ChartFields): 'tag' | 'digest' {
+  return isDigest === true ? 'digest' : 'tag';
+}
+
+/** How the fields hold a chart, with the paths of this one. Fields that the policy writes itself overrule nothing. */
+function chartFieldsOf({ path: pattern, chart }: FieldRule, path: string, { tag, digest }: TargetFields): ChartFields | undefined {
+  if (chart === undefined) return undefined;
+  const own = [tag, digest].map((one) => one && canonical(one));
+  const overruledBy = chart.overruledBy?.filter((other) => !own.includes(other)) ?? [];
+  const name = chart.name && repositoryPathOf({ path: pattern, repository: chart.name }, path);
+  return { ...defined({ name, isVersion: chart.isVersion }), ...(overruledBy.length > 0 && { overruledBy }) };
 }
 
 /** The path of the field with the repository; undefined if the operator has fixed the repository. */
@@ -138,7 +168,14 @@ function canonical(path: string): string {
   return formatFieldPath(parseFieldPath(path));
 }
 
-function explain(kind: KindRef, path: string, matching: readonly FieldRule[]): string {
+function explain(kind: KindRef, path: string, matching: readonly FieldRule[], { artifact = 'Image' }: WrittenArtifact): string {
+  const [chart] = matching.flatMap((rule) => rule.chart ?? []);
+  if (artifact !== 'Image' && chart !== undefined)
+    return `${path} of ${kind.kind} holds a ${chart.isDigest === true ? 'digest' : 'version'}: write it as fields.${partOfChart(chart)}`;
+  if (chart !== undefined)
+    return `${path} of ${kind.kind} holds the version of a chart, and this policy selects images: write spec.artifact: Chart`;
+  if (artifact === 'Chart' && matching.some(({ isImage }) => isImage === true))
+    return `${path} of ${kind.kind} holds an image, and this policy selects charts: remove spec.artifact`;
   const fixed = matching.flatMap(({ image }) => image ?? []);
   if (fixed.length > 0) return `the operator lets policies write ${path} of ${kind.kind} for images of ${fixed.join(', ')} only`;
   if (matching.length > 0) return `${path} of ${kind.kind} holds a whole image reference: write it as fields.image`;

@@ -1,6 +1,8 @@
+import type { Artifact } from './artifact.ts';
 import type { Reason } from './reasons.ts';
 import type { Repository } from './image-reference.ts';
 import type { LabelSelector } from './label-selector.ts';
+import type { ChartFields } from './oci-chart.ts';
 import type { PolicyActions, RequestedAction } from './policy-actions.ts';
 import type { Origins } from './policy-defaults.ts';
 import type { PolicyStatus } from './policy-status.ts';
@@ -47,6 +49,8 @@ export interface PolicyParent {
 
 export interface PolicySpec {
   readonly repository: Repository;
+  /** What is selected in the repository; absent for images. */
+  readonly artifact?: Artifact;
   /** The strategy that chooses among the tags that pass the policy's filter. */
   readonly strategy: TagStrategy;
   /** The form of written images. `Tag`: repo:tag. `Digest`: repo:tag@sha256:… */
@@ -138,6 +142,8 @@ export interface TargetFields {
   readonly digest?: string;
   /** The field with the version of the image, which rules of the kind name, not policies. If it is set, it is written together with the image. */
   readonly version?: string;
+  /** How the fields hold a chart, for fields of charts. Rules of the kind name it, not policies. */
+  readonly chart?: ChartFields;
 }
 
 /** A spec that cannot be used. The policy is Stalled with this reason, and other policies are not affected. */

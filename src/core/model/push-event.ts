@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { isArtifactTag, isImageConfigType, isManifestType } from './artifact.ts';
+import { isArtifactTag, isChartConfigType, isManifestType, isProofType } from './artifact.ts';
 import { defined } from './defined.ts';
 import type { IgnoredReason } from './reasons.ts';
 import { formatRepository, isDigest, isTag, tryNormaliseRepository, type RegistryAliases, type Repository } from './image-reference.ts';
@@ -37,7 +37,7 @@ export interface ClaimedPush {
   readonly digest?: string;
   /** The media type of the manifest. */
   readonly mediaType?: string;
-  /** The media type of the manifest's config. It distinguishes images from charts, signatures and the like. */
+  /** The media type of the manifest's config. It distinguishes signatures and the like from what policies select. */
   readonly configMediaType?: string;
   /** The sender's id of a push, unique to it and the same for every delivery. A hash of the body is not unique: a tag may move there and back within 1 s. */
   readonly idempotencyKey?: string;
@@ -82,7 +82,7 @@ export function acceptPush(claimed: ClaimedPush, context: PushContext): PushEven
   if (host === undefined || isBlankHost(host))
     return ignored('NoRegistry', 'the payload names no registry: set "registry" of the receiver in the configuration');
   const foreign = foreignMediaType(claimed);
-  if (foreign !== undefined) return ignored('NotAnImage', `not an image: ${foreign}`);
+  if (foreign !== undefined) return ignored('NotAnImage', `not an image or a chart: ${foreign}`);
   // A tag of hex digits is an ordinary tag (the id of a commit or a build), unless it equals the digest.
   const isDigestOfPush = tag === claimed.digest || tag === claimed.digest?.replace(/^[a-z0-9]+:/, '');
   if (tag === undefined || tag === '' || isDigestOfPush || digestTag.test(tag)) return ignored('NoTag', 'pushed by digest, without a tag');
@@ -105,11 +105,13 @@ export function acceptPush(claimed: ClaimedPush, context: PushContext): PushEven
   };
 }
 
-/** The media type that shows that a push is not an image. */
+/**
+ * The media type that shows that no policy selects what was pushed: a signature, an attestation, an SBOM, or something without a manifest. Whether charts and
+ * other artifacts are selected depends on the policies, and on what the registry says.
+ */
 function foreignMediaType({ mediaType, configMediaType }: ClaimedPush): string | undefined {
-  // Some senders repeat the manifest's media type in the field for the media type of the config.
-  if (configMediaType !== undefined && !isImageConfigType(configMediaType) && !isManifestType(configMediaType)) return configMediaType;
-  if (mediaType !== undefined && !isManifestType(mediaType)) return mediaType;
+  if (configMediaType !== undefined && isProofType(configMediaType)) return configMediaType;
+  if (mediaType !== undefined && !isManifestType(mediaType) && !isChartConfigType(mediaType)) return mediaType;
   return undefined;
 }
 

@@ -28,6 +28,7 @@ export const reasons = {
   NotComparable: 'what runs cannot be compared with the candidates of the policy',
   PlatformMissing: 'the image does not have every platform that the policy asks for',
   NotAnImage: 'what the tag points to is no image that can run: a chart, a signature or another artifact',
+  OtherArtifact: 'what the tag points to is an artifact of another kind than the policy selects',
   TagGone: 'the registry does not hold the tag that runs any more; it is kept',
   TagNotFound: 'the registry does not hold the announced tag',
   NamespaceNotSelected: 'the configuration does not select the namespace',

@@ -2,6 +2,7 @@
 import { parse } from 'semver';
 import { defined } from '../model/defined.ts';
 import { fieldLabel, parseFieldPath } from '../model/field-path.ts';
+import { chartRepository, tagOfVersion, versionOfTag } from '../model/oci-chart.ts';
 import { registryPathsOf, type RegistryPaths } from '../model/field-rules.ts';
 import type { PolicyScope, PolicySpec, TargetFields } from '../model/image-policy.ts';
 import {
@@ -26,7 +27,10 @@ export interface FieldsInput {
 
 type Usable = Extract<WorkloadField, { readonly value: unknown }>;
 /** The fields that make an image, including those that are only read. */
-type Paths = TargetFields & RegistryPaths;
+interface Paths extends Omit<TargetFields, 'chart'>, RegistryPaths {
+  /** The field with the name of a chart. */
+  readonly name?: string;
+}
 type Part = keyof Paths;
 
 /** Plans the changes to the fields, or says why they cannot be written. */
@@ -36,15 +40,19 @@ export function planFields(
   input: FieldsInput,
 ): ContainerChange | UnchangedContainer | { readonly problem: TargetProblem } {
   if (workload.containers.length > 0) return { problem: hasContainers(workload) };
-  const paths = withRegistry(fields, workload);
+  const paths = withSource(fields, workload);
   const values = readValues(paths, workload);
   if ('problem' in values) return values;
+  const overruling = readOverruling(fields, workload);
+  if ('problem' in overruling) return overruling;
   const main = fields.tag ?? fields.image ?? fields.digest ?? '';
-  const image = compose(textsOf(values), input.spec);
-  const running = readRunning(textsOf(values), fields, input);
+  const texts = textsOf(values, fields);
+  const image = compose(texts, input.spec);
+  const running = readRunning(texts, fields, input);
   if (running === undefined) {
     // The message does not contain the value, because authors of policies may not be permitted to read the resource.
-    const message = `what ${formatWorkload(workload)} holds in ${listPaths(paths)} is no image of ${formatRepository(input.spec.repository)}`;
+    const what = fields.chart === undefined ? 'no image of' : 'no single version of the OCI artifact';
+    const message = `what ${formatWorkload(workload)} holds in ${listPaths(paths)} is ${what} ${formatRepository(input.spec.repository)}`;
     return { problem: { reason: 'ContainerNotFound', message } };
   }
   const container = labelOf(fields);
@@ -57,17 +65,17 @@ export function planFields(
   }
   const version = newVersion(values.get('version'), input.candidate);
   const wanted = new Map([
-    ...textsOf(values),
+    ...texts,
     ...newTexts(running, fields, input),
     ...(version === undefined ? [] : [['version', version] as const]),
   ]);
   const changes = entriesOf(paths).flatMap(([part, path]): FieldChange[] => {
     if (part === 'version' && !values.has(part)) return [];
     const from = values.get(part)?.value ?? null;
-    const to = wanted.get(part) ?? '';
+    const to = writtenAs(part, wanted, values, fields);
     return [{ path, from, ...(to !== (from ?? '') && { to }) }];
   });
-  return { container, index: 0, from: image, to: compose(wanted, input.spec), fields: changes };
+  return { container, index: 0, from: image, to: compose(wanted, input.spec), fields: [...changes, ...overruling] };
 }
 
 /** The image that the fields make, if all of them exist and it belongs to the policy's repository. */
@@ -76,10 +84,11 @@ export function imageOfFields(
   workload: Workload,
   input: Written,
 ): { readonly container: string; readonly image: string; readonly reference: ImageReference } | undefined {
-  const values = readValues(withRegistry(fields, workload), workload);
-  if (workload.containers.length > 0 || 'problem' in values) return undefined;
-  const reference = readRunning(textsOf(values), fields, input);
-  return reference && { container: labelOf(fields), image: compose(textsOf(values), input.spec), reference };
+  const values = readValues(withSource(fields, workload), workload);
+  if (workload.containers.length > 0 || 'problem' in values || 'problem' in readOverruling(fields, workload)) return undefined;
+  const texts = textsOf(values, fields);
+  const reference = readRunning(texts, fields, input);
+  return reference && { container: labelOf(fields), image: compose(texts, input.spec), reference };
 }
 
 /** The name of the fields in lists of containers. */
@@ -92,8 +101,26 @@ interface Written extends Pick<FieldsInput, 'aliases'> {
   readonly spec: Pick<PolicyScope, 'repository' | 'strategy'>;
 }
 
-/** Adds the fields that may hold the registry. If `global` is not set, it cannot hold one, and the patch tests that it is still not set. */
-function withRegistry(fields: TargetFields, workload: Workload): Paths {
+/** The fields that take precedence over those of a chart, none of which is set, for the patch to test; or the problem that one is set. */
+function readOverruling({ chart }: TargetFields, workload: Workload): readonly FieldChange[] | { readonly problem: TargetProblem } {
+  const changes: FieldChange[] = [];
+  for (const path of chart?.overruledBy ?? []) {
+    const field = fieldOf(workload, path);
+    if ('unusable' in field && field.unusable === 'ParentMissing') continue;
+    if ('unusable' in field || (field.value !== null && field.value !== '')) return { problem: overruled(path, workload) };
+    changes.push({ path, from: field.value });
+  }
+  return changes;
+}
+
+function overruled(path: string, workload: Workload): TargetProblem {
+  const message = `${formatWorkload(workload)}: ${path} is set, and takes precedence over the field that the policy writes: remove it, or name it in fields`;
+  return { reason: 'ContainerNotFound', message };
+}
+
+/** Adds the field with the name of a chart, or the fields that may hold the registry of an image. If `global` is not set, it cannot hold one, and the patch tests that it is still not set. */
+function withSource({ chart, ...fields }: TargetFields, workload: Workload): Paths {
+  if (chart !== undefined) return { ...fields, ...defined({ name: chart.name }) };
   if (fields.repository === undefined) return fields;
   const { global, globalRegistry, ...beside } = registryPathsOf(fields.repository);
   if (global === undefined || globalRegistry === undefined) return { ...fields, ...beside };
@@ -139,12 +166,29 @@ function noRegistry(path: string, workload: Workload): TargetProblem {
 }
 
 function entriesOf(paths: Paths): [Part, string][] {
-  const parts: readonly Part[] = ['image', 'repository', 'registry', 'globalRegistry', 'global', 'tag', 'digest', 'version'];
+  const parts: readonly Part[] = ['image', 'repository', 'name', 'registry', 'globalRegistry', 'global', 'tag', 'digest', 'version'];
   return parts.flatMap((part) => (paths[part] === undefined ? [] : [[part, paths[part]]]));
 }
 
-function textsOf(values: ReadonlyMap<Part, Usable>): Map<Part, string> {
-  return new Map([...values].map(([part, { value }]) => [part, value === null ? '' : String(value)]));
+/** The texts of the fields. Those of a chart are read as an image: the repository without a scheme and with the name, and the version as its tag. */
+function textsOf(values: ReadonlyMap<Part, Usable>, { chart }: TargetFields): Map<Part, string> {
+  const texts = new Map([...values].map(([part, { value }]) => [part, value === null ? '' : String(value)]));
+  if (chart === undefined) return texts;
+  // A text that names no OCI repository becomes one that no image has.
+  texts.set('repository', chartRepository(texts.get('repository') ?? '', texts.get('name') ?? '') ?? notOci);
+  if (texts.has('tag')) texts.set('tag', tagOfVersion(texts.get('tag') ?? ''));
+  return texts;
+}
+
+const notOci = 'not an OCI repository';
+
+/** A text in the form that its field holds. A field that is only read has the text that it had. */
+function writtenAs(part: Part, wanted: ReadonlyMap<Part, string>, values: ReadonlyMap<Part, Usable>, { chart }: TargetFields): string {
+  const text = wanted.get(part) ?? '';
+  if (chart === undefined) return text;
+  if (part === 'repository' || part === 'name') return String(values.get(part)?.value ?? '');
+  const isVersion = chart.isVersion === true || (wanted.get('name') ?? '') !== '';
+  return part === 'tag' && isVersion ? versionOfTag(text) : text;
 }
 
 /** Composes the image. If no field contains the repository, it is the policy's. A registry is prepended, as charts do. */

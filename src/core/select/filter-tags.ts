@@ -60,7 +60,8 @@ function behind(strategy: TagStrategy, read: ReadPart): TagStrategy {
     },
     partOf(tag) {
       const part = partOf(tag);
-      return 'value' in part ? part.value : undefined;
+      if (!('value' in part)) return undefined;
+      return strategy.partOf === undefined ? part.value : strategy.partOf(part.value);
     },
     ...(withCreationTimes !== undefined && {
       withCreationTimes: (created) => behind({ ...withCreationTimes(created), description: strategy.description }, read),

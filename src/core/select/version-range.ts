@@ -40,14 +40,18 @@ export function admittedPrereleases(range: Range): string[] {
  * names none.
  */
 export function describePrereleases(text: string, range: Range): string | undefined {
-  const isNamed = /[0-9xX*]-[0-9A-Za-z]/.test(text.replace(/\+[0-9A-Za-z.-]*/g, ''));
-  if (!isNamed) return undefined;
+  if (!namesPrerelease(text)) return undefined;
   const admitted = admittedPrereleases(range);
   const what =
     admitted.length === 0
       ? `"${text}" admits no prereleases, although it names one`
       : `of prereleases, "${text}" admits only those of ${listFew(admitted, (version) => version)}`;
   return `${what}: select.semver of v1 admits those of every version in it with prereleases: true`;
+}
+
+/** Whether a range names a prerelease. */
+export function namesPrerelease(text: string): boolean {
+  return /[0-9xX*]-[0-9A-Za-z]/.test(text.replace(/\+[0-9A-Za-z.-]*/g, ''));
 }
 
 function withoutCommas(text: string): string {

@@ -118,6 +118,7 @@ const clearedByAsking: ReadonlySet<string> = new Set<Reason>([
   'TagNotFound',
   'PlatformMissing',
   'NotAnImage',
+  'OtherArtifact',
   'NotSigned',
   'SignatureInvalid',
   'VerificationKeyInvalid',

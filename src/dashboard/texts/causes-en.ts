@@ -15,6 +15,7 @@ export const causesEn = {
     NotSigned: (image: string) => `${image} is not signed`,
     SignatureInvalid: (image: string) => `${image} has no signature that is accepted`,
     NotAnImage: (image: string) => `${image} is no image that can run`,
+    OtherArtifact: (image: string) => `${image} is an artifact of another kind`,
     PlatformMissing: (image: string) => `${image} lacks a platform that is asked for`,
     BaseRejected: (policy: string) => `The base of ${policy} failed, and is not used again`,
     RegistryUnavailable: (host: string) => `${host} does not answer`,

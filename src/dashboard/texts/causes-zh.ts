@@ -12,6 +12,7 @@ export const causesZh: Translated<typeof causesEn> = {
     NotSigned: (image) => `${image} 没有签名`,
     SignatureInvalid: (image) => `${image} 没有被接受的签名`,
     NotAnImage: (image) => `${image} 不是可以运行的镜像`,
+    OtherArtifact: (image) => `${image} 是另一种制品`,
     PlatformMissing: (image) => `${image} 缺少要求的平台`,
     BaseRejected: (policy) => `${policy} 的基础镜像失败，不再使用`,
     RegistryUnavailable: (host) => `${host} 没有响应`,

@@ -21,6 +21,7 @@ export const reasonsZh: Readonly<Record<Reason, string>> = {
   OtherTrack: '正在运行的镜像与选中的标签属于不同的系列，例如镜像的另一个变体',
   NotComparable: '正在运行的镜像无法与策略的候选比较',
   PlatformMissing: '镜像没有策略要求的所有平台',
+  OtherArtifact: '标签指向的制品不是策略所选择的那一种',
   NotAnImage: '标签指向的不是可以运行的镜像：而是 chart、签名或其他制品',
   TagGone: '镜像仓库中不再有正在运行的标签；该标签保留',
   TagNotFound: '镜像仓库中没有所通知的标签',

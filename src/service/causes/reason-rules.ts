@@ -27,6 +27,7 @@ const rules = {
   NotSigned: blocked('image', 'sign'),
   SignatureInvalid: blocked('image', 'sign'),
   NotAnImage: blocked('image', 'explain'),
+  OtherArtifact: blocked('image', 'explain'),
   PlatformMissing: blocked('image', 'explain'),
   BaseRejected: blocked('policy', 'seeBase'),
 

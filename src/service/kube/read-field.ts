@@ -36,13 +36,17 @@ export function readFields(raw: unknown, rules: readonly FieldRule[], entries: E
     add(steps);
     for (const path of Object.values({ ...registryPathsOf(formatFieldPath(steps)) })) add(parseFieldPath(path));
   };
-  for (const { path, repository, version } of rules) {
+  for (const { path, repository, version, chart } of rules) {
     const pattern = parseFieldPath(path);
     if (version !== undefined) add(parseFieldPath(version));
     const beside = repository === undefined ? undefined : parseFieldPath(repository);
+    const nameOfChart = chart?.name === undefined ? undefined : parseFieldPath(chart.name);
+    const addSource = chart === undefined ? addRepository : add;
     if (!hasWildcard(path)) {
       add(pattern);
-      if (beside !== undefined) addRepository(beside);
+      if (beside !== undefined) addSource(beside);
+      if (nameOfChart !== undefined) add(nameOfChart);
+      for (const other of chart?.overruledBy ?? []) add(parseFieldPath(other));
       continue;
     }
     const names = [pattern, beside].flatMap((steps) => steps?.at(-1) ?? []);
@@ -51,7 +55,8 @@ export function readFields(raw: unknown, rules: readonly FieldRule[], entries: E
       if (names.includes('[*]') && Array.isArray(parent)) for (const index of parent.keys()) add([...steps, index]);
       else if (names.some((name) => childOf(parent, name) !== undefined)) {
         add([...steps, pattern.at(-1) ?? '']);
-        if (beside !== undefined) addRepository([...steps, beside.at(-1) ?? '']);
+        if (beside !== undefined) addSource([...steps, beside.at(-1) ?? '']);
+        if (nameOfChart !== undefined) add([...steps, nameOfChart.at(-1) ?? '']);
       }
     }
   }

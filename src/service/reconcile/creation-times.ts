@@ -1,5 +1,6 @@
 /** Reads from the registry when images were created, for strategies that order by it: a bounded number of images in each reconcile. */
 import { PermanentError, WaitError, describeError } from '../../core/model/errors.ts';
+import type { Artifact } from '../../core/model/artifact.ts';
 import type { ImageSource } from '../../core/model/image-source.ts';
 import { naturalOrder } from '../../core/select/select-tag.ts';
 import type { LatestImage } from '../../core/model/policy-status.ts';
@@ -8,6 +9,8 @@ import type { Registry } from './ports.ts';
 
 export interface TimesRequest {
   readonly source: ImageSource;
+  /** What the policy selects. */
+  readonly artifact: Artifact;
   /** The running and the pending tags, which are read first. A running image whose tag is not known is named by its digest. */
   readonly needed: readonly string[];
   /** The image that was selected before. Its time is known even if the registry no longer holds the image. */
@@ -19,14 +22,14 @@ export interface TimesRequest {
 /** The known times, and what a user should know about the missing ones. */
 export interface KnownTimes {
   readonly created: CreationTimes;
-  /** Tags of artifacts that are not images. */
-  readonly artifacts: readonly string[];
+  /** Tags of artifacts of other kinds. */
+  readonly others: readonly string[];
   readonly notes: readonly string[];
 }
 
 const maxReads = 100;
-/** How many artifacts that are no images are read. They are counted apart from images, so that they delay no image. */
-const maxArtifacts = 300;
+/** How many artifacts of other kinds are read. They are counted apart, so that they delay no image. */
+const maxOthers = 300;
 const parallelReads = 8;
 /** How long a time counts as just read. Policies of one repository are reconciled one after the other, and share it. */
 const freshMs = 10_000;
@@ -38,43 +41,44 @@ export async function readSomeTimes(timesRequest: TimesRequest, registry: Regist
   const failures = await readAll(needed.filter(isUnknown), timesRequest, registry);
   const created = recall(needed, timesRequest, registry);
   checkFailures(failures, created, needed);
-  return { created, artifacts: [], notes: describe(failures) };
+  return { created, others: [], notes: describe(failures) };
 }
 
 /**
  * The times of all tags of a repository. One reconcile reads a limited number, in this order: needed tags; tags never read, the likely newest first; tags read
- * longest ago, because tags move; and artifacts. The next reconcile continues. Times read a moment ago are reused, except for needed tags.
+ * longest ago, because tags move; and artifacts of other kinds. The next reconcile continues. Times read a moment ago are reused, except for needed tags.
  */
 export async function readAllTimes(tags: readonly string[], timesRequest: TimesRequest, registry: Registry): Promise<KnownTimes> {
-  const { source, needed, now } = timesRequest;
+  const { source, artifact, needed, now } = timesRequest;
   const recalled = (tag: string) => registry.tagMemory.get(source, tag);
   const readAt = (tag: string) => (needed.includes(tag) ? -1 : (recalled(tag)?.readAt ?? 0));
   // The image of a digest never changes. Tags contain no colon.
   const isFixed = (reference: string) => reference.includes(':') && recalled(reference) !== undefined;
   const isFresh = (tag: string) => isFixed(tag) || Math.abs(now() - readAt(tag)) < freshMs;
-  const rank = (tag: string) => Number(recalled(tag)?.isArtifact === true && !needed.includes(tag));
+  const isOther = (tag: string) => recalled(tag)?.unusable[artifact] !== undefined;
+  const rank = (tag: string) => Number(isOther(tag) && !needed.includes(tag));
   const inTurn = [...new Set([...needed, ...tags])]
     .filter((tag) => !isFresh(tag))
     .sort((a, b) => rank(a) - rank(b) || readAt(a) - readAt(b) || naturalOrder(b, a));
   const failures = await readAll(inTurn, timesRequest, registry, maxReads);
   const created = recall([...tags, ...needed], timesRequest, registry);
   checkFailures(failures, created, needed);
-  const artifacts = tags.filter((tag) => recalled(tag)?.isArtifact === true);
+  const others = tags.filter(isOther);
   const unread = tags.filter((tag) => !created.has(tag)).length - failures.size;
   const limit = `${unread} of ${tags.length} tags were not read yet (${maxReads} in each reconcile): narrow them with tags.allow`;
-  return { created, artifacts, notes: [...(unread > 0 ? [limit] : []), ...describe(failures)] };
+  return { created, others, notes: [...(unread > 0 ? [limit] : []), ...describe(failures)] };
 }
 
 /** Reads as many images as one reconcile may; also returns those that failed, and why. */
 async function readAll(
   tags: readonly string[],
-  { source, now, signal }: TimesRequest,
+  { source, artifact, now, signal }: TimesRequest,
   { readImage, tagMemory }: Registry,
   reads = Infinity,
 ): Promise<ReadonlyMap<string, unknown>> {
   const failures = new Map<string, unknown>();
   const waiting = tags.values();
-  const left = { reads, artifacts: maxArtifacts };
+  const left = { reads, others: maxOthers };
   let isOver = false;
   const readInTurn = async () => {
     for (const tag of waiting) {
@@ -82,9 +86,8 @@ async function readAll(
       try {
         left.reads--;
         const image = await readImage(source, tag, signal);
-        const isArtifact = image?.notRunnable !== undefined;
-        if (image !== undefined) tagMemory.set(source, tag, { created: image.created, isArtifact, readAt: now() });
-        if (isArtifact && left.artifacts-- > 0) left.reads++;
+        if (image !== undefined) tagMemory.set(source, tag, { created: image.created, unusable: image.unusable, readAt: now() });
+        if (image?.unusable[artifact] !== undefined && left.others-- > 0) left.reads++;
       } catch (error) {
         isOver = error instanceof WaitError || error instanceof PermanentError || signal.aborted;
         if (isOver) throw error;

@@ -1,8 +1,9 @@
+import { artifactOf, artifacts, type Unusable } from '../../core/model/artifact.ts';
 import { hasChanges, type UnchangedContainer, type UpdatePlan } from '../../core/plan/plan-update.ts';
 import { isForVolumesAlone, knownDigests, runningDigests, runningTags } from '../../core/plan/running-images.ts';
 import { describeMissing, missingPlatforms } from '../../core/select/missing-platforms.ts';
 import type { ImagePolicy, PolicySpec } from '../../core/model/image-policy.ts';
-import { formatRepository, type Candidate, type Repository } from '../../core/model/image-reference.ts';
+import { formatRepository, type Candidate } from '../../core/model/image-reference.ts';
 import type { ImageSource } from '../../core/model/image-source.ts';
 import type { Reason } from '../../core/model/reasons.ts';
 import { isRebasedTag } from '../../core/model/rebased-tag.ts';
@@ -55,8 +56,9 @@ export async function examineTag(tag: string, examination: Examination, registry
   if (candidate?.digest === undefined)
     return { reason: 'TagNotFound', message: `the registry holds no ${formatTag(spec.repository, tag)}` };
   const mayChange = !isComparable || changes(candidate) || (named !== undefined && !isCompared(named));
-  const notRunnable = mayChange ? await registry.whyNotRunnable(source, candidate.digest, signal) : undefined;
-  if (notRunnable !== undefined && !mayBeArtifact(examination)) return notAnImage(spec.repository, tag, notRunnable);
+  const unusable = mayChange ? await registry.whyUnusable(source, candidate.digest, signal) : {};
+  const other = otherKind(tag, unusable, examination);
+  if (other !== undefined) return other;
   const lack = await lackOf(candidate.digest);
   return lack === undefined ? { candidate } : { reason: 'PlatformMissing', message: lack };
 }
@@ -75,13 +77,13 @@ function isUnknownDigest({ reason, image }: UnchangedContainer): boolean {
   return reason === 'NotComparable' && tagOfImage(image, {}) === undefined;
 }
 
-/** Finds an image by its name, which is enough unless it is known to be an artifact. The reconcile that applies the image asks the registry and reports. */
+/** Finds an image by its name, which is enough unless it is known to be an artifact of another kind. The reconcile that applies the image asks the registry and reports. */
 async function findByName(tag: string, examination: Examination, registry: Registry): Promise<Examined> {
   const { source, signal } = examination;
   try {
     const head = await registry.resolveTag(source, tag, signal);
-    const notRunnable = head && (await registry.whyNotRunnable(source, head.digest, signal));
-    if (notRunnable !== undefined && !mayBeArtifact(examination)) return notAnImage(source, tag, notRunnable);
+    const other = head && otherKind(tag, await registry.whyUnusable(source, head.digest, signal), examination);
+    if (other !== undefined) return other;
   } catch {
     signal.throwIfAborted();
   }
@@ -93,8 +95,27 @@ function mayBeArtifact({ spec, cluster }: Reconcile): boolean {
   return spec.strategy.withCreationTimes === undefined && isForVolumesAlone(spec, cluster, cluster.aliases);
 }
 
-function notAnImage(repository: Repository, tag: string, why: string): Examined {
-  return { reason: 'NotAnImage', message: `${formatTag(repository, tag)} is no image that can run: ${why}` };
+/** The reasons for a tag that is an artifact of another kind than the policy selects. */
+const otherKinds = ['NotAnImage', 'OtherArtifact'] as const;
+export type OtherKind = (typeof otherKinds)[number];
+
+/** Whether a tag was passed over because it is an artifact of another kind. */
+export function isOtherKind(reason: Reason): reason is OtherKind {
+  return otherKinds.some((kind) => kind === reason);
+}
+
+/** Why a policy does not select a tag, if it is an artifact of another kind, and which kind would select it. */
+function otherKind(tag: string, unusable: Unusable, examination: Examination): Extract<Examined, { reason: Reason }> | undefined {
+  const { spec } = examination;
+  const artifact = artifactOf(spec);
+  const why = unusable[artifact];
+  if (why === undefined || (artifact === 'Image' && mayBeArtifact(examination))) return undefined;
+  const name = formatTag(spec.repository, tag);
+  const fitting = artifacts.find((kind) => unusable[kind] === undefined);
+  const hint = fitting === undefined ? '' : `; a policy with spec.artifact: ${fitting} selects it`;
+  if (artifact === 'Image') return { reason: 'NotAnImage', message: `${name} is no image that can run: ${why}${hint}` };
+  const what = artifact === 'Chart' ? 'no Helm chart' : 'no artifact of its own';
+  return { reason: 'OtherArtifact', message: `${name} is ${what}: ${why}${hint}` };
 }
 
 /** The reason why a policy cannot use an image. A digest never changes its content, so the answer is cached. */

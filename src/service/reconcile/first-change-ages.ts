@@ -1,3 +1,4 @@
+import { artifactOf } from '../../core/model/artifact.ts';
 import { WaitError } from '../../core/model/errors.ts';
 import { ageKey, firstChanges } from '../../core/plan/guards/unlikely-version.ts';
 import type { TagStrategy } from '../../core/model/tag-strategy.ts';
@@ -27,7 +28,7 @@ export async function withAges(reconcile: Reconcile, selection: Selection, regis
   if (running.size === 0) return selection;
   const source = registry.sourceOf(policy, spec);
   const needed = [...new Set([candidate.tag, ...running])];
-  const timesRequest = { source, needed, latest: policy.status.latest, now: cluster.now, signal };
+  const timesRequest = { source, artifact: artifactOf(spec), needed, latest: policy.status.latest, now: cluster.now, signal };
   const known = await readSomeTimes(timesRequest, registry).catch((error: unknown) => {
     if (error instanceof WaitError || signal.aborted) throw error;
     return undefined;

@@ -1,5 +1,6 @@
 /** The ports of the processors: a few bundles, each one concept. Every stage names the bundles that it uses; `compose/work-ports.ts` creates the real ones. */
 import type { KeyedMutex } from '../../core/async/serialize.ts';
+import type { Unusable } from '../../core/model/artifact.ts';
 import type { Confirm } from '../../core/model/confirmation.ts';
 import type { ImagePolicy, PolicySpec, PolicyTarget } from '../../core/model/image-policy.ts';
 import type { RegistryAliases, Repository } from '../../core/model/image-reference.ts';
@@ -146,8 +147,8 @@ export interface RegistryReads {
     reference: string,
     signal: AbortSignal,
   ) => Promise<Pick<ImageFacts, 'digest' | 'platforms'> | undefined>;
-  /** Why a digest is not an image that can run, for the end of a sentence; undefined if it can. Rejects if the digest does not exist. */
-  readonly whyNotRunnable: (source: ImageSource, digest: string, signal: AbortSignal) => Promise<string | undefined>;
+  /** Why a digest cannot be selected as an image, or as another kind of artifact. Rejects if the digest does not exist. */
+  readonly whyUnusable: (source: ImageSource, digest: string, signal: AbortSignal) => Promise<Unusable>;
 }
 
 /** Resolves a tag at the registry; undefined if it does not exist. */
@@ -163,8 +164,8 @@ export interface ImageFacts {
   readonly platforms: readonly string[];
   /** When the image was created, as the image itself states. */
   readonly created?: Date;
-  /** Why the image cannot be run, for the end of a sentence; absent if it can. */
-  readonly notRunnable?: string;
+  /** Why it cannot be selected as an image, or as another kind of artifact. */
+  readonly unusable: Unusable;
 }
 
 export interface Signatures {

@@ -1,4 +1,5 @@
 /** The registries' answers that this process remembers. They never pass through Redis. */
+import type { Unusable } from '../../core/model/artifact.ts';
 import { BoundedMap } from '../../core/async/bounded-map.ts';
 import { formatRepository, type Candidate } from '../../core/model/image-reference.ts';
 import { accessKey, type ImageSource } from '../../core/model/image-source.ts';
@@ -85,8 +86,8 @@ function answerKeyOf(cause: string, source: ImageSource, tag: string): string {
 export interface RememberedTag {
   /** When the image was created; undefined if the image does not state it. */
   readonly created: Date | undefined;
-  /** Whether the tag is an artifact that cannot run as an image. */
-  readonly isArtifact: boolean;
+  /** Why the tag cannot be selected as an image, or as another kind of artifact. */
+  readonly unusable: Unusable;
   /** When the image was read, in ms since 1970. */
   readonly readAt: number;
 }

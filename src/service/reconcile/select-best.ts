@@ -1,8 +1,9 @@
+import { artifactOf } from '../../core/model/artifact.ts';
 import { PermanentError } from '../../core/model/errors.ts';
 import type { Outcome } from '../../core/plan/outcome.ts';
 import type { TagStrategy } from '../../core/model/tag-strategy.ts';
 import { selectTag, naturalOrder } from '../../core/select/select-tag.ts';
-import { examineTag, neededTags } from './examine-tag.ts';
+import { examineTag, isOtherKind, neededTags, type OtherKind } from './examine-tag.ts';
 import { readAllTimes } from './creation-times.ts';
 import { inSlices } from '../../core/async/in-parallel.ts';
 import { formatRepository } from '../../core/model/image-reference.ts';
@@ -11,9 +12,9 @@ import type { Reconcile } from './attempt.ts';
 import type { ListTags, Registry } from './ports.ts';
 import type { Selection } from './selection.ts';
 
-/** How many images are examined before the search for a usable one is given up. Artifacts are counted apart. */
+/** How many images are examined before the search for a usable one is given up. Artifacts of other kinds are counted apart. */
 const maxExamined = 10;
-const maxArtifacts = 100;
+const maxOthers = 100;
 
 async function selectInSlices(
   strategy: TagStrategy,
@@ -34,15 +35,15 @@ export async function selectBest(reconcile: Reconcile, registry: Registry): Prom
   const { withCreationTimes } = spec.strategy;
   const requested = [request.hint?.tag, request.selectedBefore].filter((tag) => tag !== undefined);
   const needed = [...requested, ...neededTags(reconcile)];
-  const timesRequest = { source, needed, latest: policy.status.latest, now: cluster.now, signal };
+  const timesRequest = { source, artifact: artifactOf(spec), needed, latest: policy.status.latest, now: cluster.now, signal };
   const times = withCreationTimes === undefined ? undefined : await readAllTimes(tags, timesRequest, registry);
   const known = withCreationTimes === undefined || times === undefined ? spec : { ...spec, strategy: withCreationTimes(times.created) };
   const remaining = new Set(tags);
-  for (const tag of times?.artifacts ?? []) remaining.delete(tag);
+  for (const tag of times?.others ?? []) remaining.delete(tag);
   const preferred = new Set(needed);
-  const passedOver: { readonly reason: 'PlatformMissing' | 'NotAnImage' | 'NoMatchingTag'; readonly message: string }[] = [];
-  const artifacts = () => passedOver.filter(({ reason }) => reason === 'NotAnImage').length;
-  while (passedOver.length - artifacts() < maxExamined && artifacts() < maxArtifacts) {
+  const passedOver: { readonly reason: 'PlatformMissing' | OtherKind | 'NoMatchingTag'; readonly message: string }[] = [];
+  const others = () => passedOver.filter(({ reason }) => isOtherKind(reason)).length;
+  while (passedOver.length - others() < maxExamined && others() < maxOthers) {
     const tag = await selectInSlices(known.strategy, remaining, preferred, signal);
     if (tag === undefined) break;
     const found = await examineTag(tag, { ...reconcile, spec: known, source }, registry);
@@ -57,13 +58,13 @@ export async function selectBest(reconcile: Reconcile, registry: Registry): Prom
     }
     if (request.hint?.tag === tag && found.reason === 'TagNotFound') return { kind: 'ignored', ...found, tag };
     remaining.delete(tag);
-    const isKnown = found.reason === 'PlatformMissing' || found.reason === 'NotAnImage';
-    passedOver.push({ reason: isKnown ? found.reason : 'NoMatchingTag', message: found.message });
+    const { reason, message } = found;
+    passedOver.push({ reason: reason === 'PlatformMissing' || isOtherKind(reason) ? reason : 'NoMatchingTag', message });
   }
   const [best] = passedOver;
   if (best === undefined) throw noneSelected(known.strategy, source, [...remaining]);
-  const others = passedOver.length === 1 ? '' : `, and none of the next ${passedOver.length - 1} can be used`;
-  throw new PermanentError(best.reason, best.message + others);
+  const rest = passedOver.length === 1 ? '' : `, and none of the next ${passedOver.length - 1} can be used`;
+  throw new PermanentError(best.reason, best.message + rest);
 }
 
 /** The limit for pattern instructions times characters of tags; checked in slices, some seconds in all: 100,000 tags of 20 characters, 95 instructions. */

@@ -1,3 +1,4 @@
+import { artifactOf } from '../../core/model/artifact.ts';
 import type { Outcome } from '../../core/plan/outcome.ts';
 import type { Reconcile } from './attempt.ts';
 import { readSomeTimes } from './creation-times.ts';
@@ -35,9 +36,10 @@ export async function selectAgain(reconcile: Reconcile, selection: Selection, re
   const source = registry.sourceOf(policy, spec);
   const patience = { announced: false, signal, now: cluster.now };
   const found = await resolveCandidate(source, { tag: candidate.tag }, registry.resolveTag, patience);
-  const notRunnable = found?.digest === undefined ? undefined : await registry.whyNotRunnable(source, found.digest, signal);
-  // The next reconcile finds that the image cannot be run, and selects another one.
-  if (notRunnable !== undefined) throw new Error(`${formatTag(source, candidate.tag)} was an image a moment ago: ${notRunnable}`);
+  const unusable = found?.digest === undefined ? {} : await registry.whyUnusable(source, found.digest, signal);
+  const other = unusable[artifactOf(spec)];
+  // The next reconcile finds that it is an artifact of another kind, and selects another one.
+  if (other !== undefined) throw new Error(`${formatTag(source, candidate.tag)} was of another kind a moment ago: ${other}`);
   return found === undefined ? selection : compareAnew({ ...selection, candidate: found }, reconcile, registry);
 }
 
@@ -51,8 +53,11 @@ async function compareAnew(selection: Selection, reconcile: Reconcile, registry:
   const source = registry.sourceOf(policy, spec);
   const image = await registry.readImage(source, digest, signal);
   if (image === undefined) throw new Error(`the registry holds no image ${digest}, which it named a moment ago`);
-  registry.tagMemory.set(source, tag, { created: image.created, isArtifact: image.notRunnable !== undefined, readAt: cluster.now() });
+  registry.tagMemory.set(source, tag, { created: image.created, unusable: image.unusable, readAt: cluster.now() });
   const needed = [tag, ...neededTags({ ...reconcile, spec })];
-  const { created, notes } = await readSomeTimes({ source, needed, latest: policy.status.latest, now: cluster.now, signal }, registry);
+  const { created, notes } = await readSomeTimes(
+    { source, artifact: artifactOf(spec), needed, latest: policy.status.latest, now: cluster.now, signal },
+    registry,
+  );
   return { ...selection, created, spec: { ...spec, strategy: withCreationTimes(created) }, notes };
 }

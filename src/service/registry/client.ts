@@ -1,5 +1,6 @@
 import type { LookupFunction } from 'node:net';
 import type { Dispatcher } from 'undici';
+import type { Unusable } from '../../core/model/artifact.ts';
 import { formatRepository, type Repository } from '../../core/model/image-reference.ts';
 import { accessKey, type ImageSource } from '../../core/model/image-source.ts';
 import type { Proxies } from '../../core/model/proxy.ts';
@@ -33,8 +34,8 @@ export interface RegistryClient {
   /** The digest and media type of a tag or digest, by HEAD; undefined for 404. */
   headManifest(source: ImageSource, reference: string, signal?: AbortSignal): Promise<ManifestHead | undefined>;
   /**
-   * The digest of a tag that is about to be applied, by a GET, whose manifest is cached for `whyNotRunnable`. Docker Hub counts each GET as a pull, so it gets
-   * a HEAD, and `whyNotRunnable` costs another request. Undefined for 404.
+   * The digest of a tag that is about to be applied, by a GET, whose manifest is cached for `whyUnusable`. Docker Hub counts each GET as a pull, so it gets
+   * a HEAD, and `whyUnusable` costs another request. Undefined for 404.
    */
   resolveTag(source: ImageSource, tag: string, signal?: AbortSignal): Promise<{ readonly digest: string } | undefined>;
   /**
@@ -46,8 +47,8 @@ export interface RegistryClient {
     tag: string,
     signal?: AbortSignal,
   ): Promise<{ readonly digest: string; readonly bytes?: Buffer } | undefined>;
-  /** Why a digest is not a runnable image, as the end of a sentence; undefined if it is one. No request after `resolveTag`. */
-  whyNotRunnable(source: ImageSource, digest: string, signal?: AbortSignal): Promise<string | undefined>;
+  /** Why a digest cannot be selected as an image, or as another kind of artifact. No request after `resolveTag`. */
+  whyUnusable(source: ImageSource, digest: string, signal?: AbortSignal): Promise<Unusable>;
   /** The image of a tag or digest, with its platforms and creation time; undefined for 404. Cached by digest; a tag costs one HEAD. */
   readImage(source: ImageSource, reference: string, signal?: AbortSignal): Promise<Image | undefined>;
   /** Like `readImage` without the creation time, which costs two more requests for an index. */
@@ -148,7 +149,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
       run(source, async () => (countsPulls(source) ? headManifest : images.resolve)(open(source, signal), tag), signal),
     readTag: (source, tag, signal) =>
       run(source, async () => (countsPulls(source) ? headManifest : readManifest)(open(source, signal), tag), signal),
-    whyNotRunnable: (source, digest, signal) => run(source, async () => images.whyNotRunnable(open(source, signal), digest), signal),
+    whyUnusable: (source, digest, signal) => run(source, async () => images.whyUnusable(open(source, signal), digest), signal),
     readImage: (source, reference, signal) => run(source, async () => images.read(open(source, signal), reference), signal),
     readPlatforms: (source, reference, signal) => run(source, async () => images.readPlatforms(open(source, signal), reference), signal),
     readManifest: (source, reference, signal) => run(source, async () => readManifest(open(source, signal), reference), signal),

@@ -1,5 +1,5 @@
 /** Reads images from their manifests and configurations: https://github.com/opencontainers/image-spec */
-import { isAttestation, isImageConfigType, whyNotRunnable } from '../../core/model/artifact.ts';
+import { isAttestation, isImageConfigType, type Unusable, whyUnusable } from '../../core/model/artifact.ts';
 import { maxJsonBytes } from '../../core/model/bounded-json.ts';
 import { formatRepository, isDigest } from '../../core/model/image-reference.ts';
 import { accessKey, type ImageSource } from '../../core/model/image-source.ts';
@@ -21,15 +21,15 @@ export interface ImagePlatforms {
 export interface Image extends ImagePlatforms {
   /** The creation time that the image names; for an index without one, the latest of its images. */
   readonly created?: Date;
-  /** Why the digest is not a runnable image, as the end of a sentence; absent if it is one. */
-  readonly notRunnable?: string;
+  /** Why the digest cannot be selected as an image, or as another kind of artifact. */
+  readonly unusable: Unusable;
 }
 
 /** The parts of a manifest that are cached. */
 interface Summary {
   readonly digest: string;
   readonly mediaType: string;
-  readonly notRunnable?: string | undefined;
+  readonly unusable: Unusable;
   /** The creation time in the annotations of the manifest, or of the entries of the index. */
   readonly annotated?: Date | undefined;
   /** The digest of an image's configuration. */
@@ -50,10 +50,10 @@ export interface Images {
   read(session: Session, reference: string): Promise<Image | undefined>;
   /** The platforms of a tag or digest; undefined for 404. */
   readPlatforms(session: Session, reference: string): Promise<ImagePlatforms | undefined>;
-  /** The digest of a tag, by a GET whose manifest is cached, so that `whyNotRunnable` needs no further request; undefined for 404. */
+  /** The digest of a tag, by a GET whose manifest is cached, so that `whyUnusable` needs no further request; undefined for 404. */
   resolve(session: Session, tag: string): Promise<{ readonly digest: string } | undefined>;
-  /** Why a digest is not a runnable image; undefined if it is one. Rejects if the registry does not have it. */
-  whyNotRunnable(session: Session, digest: string): Promise<string | undefined>;
+  /** Why a digest cannot be selected as an image, or as another kind of artifact. Rejects if the registry does not have it. */
+  whyUnusable(session: Session, digest: string): Promise<Unusable>;
 }
 
 const maxImages = 10_000;
@@ -93,11 +93,11 @@ export function createImages(credentialVersions: (source: ImageSource) => string
     return digest === undefined ? undefined : summaryOf(session, digest);
   };
 
-  const explain = async (session: Session, { notRunnable, platforms, withoutPlatform }: Summary): Promise<string | undefined> => {
-    if (notRunnable !== undefined || platforms.length > 0 || withoutPlatform.length === 0) return notRunnable;
+  const explain = async (session: Session, { unusable, platforms, withoutPlatform }: Summary): Promise<Unusable> => {
+    if (unusable.Image !== undefined || platforms.length > 0 || withoutPlatform.length === 0) return unusable;
     const asked = await Promise.all(withoutPlatform.map(async (entry) => summaryOf(session, entry)));
-    const images = asked.filter((entry) => entry?.notRunnable === undefined);
-    return images.length > 0 ? undefined : `it is an index without an image: ${asked[0]?.notRunnable}`;
+    const images = asked.filter((entry) => entry?.unusable.Image === undefined);
+    return images.length > 0 ? unusable : { ...unusable, Image: `it is an index without an image: ${asked[0]?.unusable.Image}` };
   };
 
   return {
@@ -105,18 +105,18 @@ export function createImages(credentialVersions: (source: ImageSource) => string
       const summary = await find(session, reference);
       if (!summary) return undefined;
       const { digest, mediaType, annotated, withoutTime } = summary;
-      const notRunnable = await explain(session, summary);
-      if (notRunnable !== undefined) return { digest, mediaType, platforms: [], ...(annotated && { created: annotated }), notRunnable };
+      const unusable = await explain(session, summary);
+      if (unusable.Image !== undefined) return { digest, mediaType, platforms: [], ...(annotated && { created: annotated }), unusable };
       const { platforms, created: own } = (await detailsOf(session, summary)) ?? { platforms: [] };
       const asked = await Promise.all(withoutTime.map((entry) => entryDetails(session, entry)));
       const created = latestTime([own, ...asked.map((entry) => entry?.created)]);
-      return { digest, mediaType, platforms, ...(created && { created }) };
+      return { digest, mediaType, platforms, ...(created && { created }), unusable };
     },
     async readPlatforms(session, reference) {
       const summary = await find(session, reference);
       if (!summary) return undefined;
-      const { digest, mediaType, notRunnable } = summary;
-      const details = notRunnable === undefined ? await detailsOf(session, summary) : undefined;
+      const { digest, mediaType, unusable } = summary;
+      const details = unusable.Image === undefined ? await detailsOf(session, summary) : undefined;
       return { digest, mediaType, platforms: details?.platforms ?? [] };
     },
     async resolve(session, tag) {
@@ -125,7 +125,7 @@ export function createImages(credentialVersions: (source: ImageSource) => string
       summaries.remember(session, manifest.digest, summarise(manifest));
       return { digest: manifest.digest };
     },
-    async whyNotRunnable(session, digest) {
+    async whyUnusable(session, digest) {
       const summary = await summaryOf(session, digest);
       if (!summary) throw new Error(`${formatRepository(session.source)} holds no image ${digest}, which it named a moment ago`);
       return explain(session, summary);
@@ -157,7 +157,7 @@ function summarise({ digest, mediaType, bytes }: Manifest): Summary {
   const document = parseManifest(bytes) ?? {};
   const { config, annotations } = document;
   const own = annotatedTime(annotations);
-  const base = { digest, mediaType, notRunnable: whyNotRunnable(document) };
+  const base = { digest, mediaType, unusable: whyUnusable(document) };
   if (!document.manifests) {
     const isImageConfig = config?.mediaType !== undefined && isImageConfigType(config.mediaType);
     return {

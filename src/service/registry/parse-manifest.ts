@@ -46,6 +46,7 @@ const manifest = z
     schemaVersion: z.literal(2).optional(),
     mediaType: text.optional().catch(undefined),
     artifactType: text.min(1).optional().catch(undefined),
+    subject: descriptor.optional().catch(undefined),
     layers: descriptors(maxLayers).optional().catch(undefined),
     config: descriptor.optional().catch(undefined),
     manifests: descriptors(maxEntries).optional().catch(undefined),

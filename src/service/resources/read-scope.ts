@@ -1,4 +1,5 @@
 /** Reads the parts of a spec that cannot be used: its repository and its targets. They are only for showing; no image is selected for them. */
+import { artifacts } from '../../core/model/artifact.ts';
 import type { PolicyScope } from '../../core/model/image-policy.ts';
 import { PermanentError } from '../../core/model/errors.ts';
 import { isObject } from '../../core/model/untyped.ts';
@@ -17,12 +18,13 @@ export function readScope(raw: unknown, { namespace }: Pick<SpecSource, 'namespa
   const repository = unlessInvalid(() => readRepository(String(spec['image']), context.aliases));
   if (repository === undefined) return undefined;
   if (isTooLarge(spec)) return { repository, targets: [], strategy: {} };
+  const artifact = artifacts.find((one) => one === spec['artifact']) ?? 'Image';
   const faulty = new Set(specProblems(specSchema, raw, { ...context, namespace }).map(({ keys: [, field, index] }) => `${field}/${index}`));
   const written: readonly unknown[] = Array.isArray(spec['targets']) ? spec['targets'] : [];
   const targets = written.flatMap((target, index) => {
     const parsed = specSchema.shape.targets.element.safeParse(target);
     if (faulty.has(`targets/${index}`) || !parsed.success) return [];
-    return unlessInvalid(() => readTarget(parsed.data, index, { ...context, namespace, repository })) ?? [];
+    return unlessInvalid(() => readTarget(parsed.data, index, { ...context, namespace, repository, artifact })) ?? [];
   });
   return { repository, targets, strategy: {} };
 }

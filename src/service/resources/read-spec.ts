@@ -1,6 +1,7 @@
 /** Reads `spec` of v1 into the form that the program works with. */
 import type { z } from 'zod';
 import { BoundedMap } from '../../core/async/bounded-map.ts';
+import { artifactOf, type Artifact } from '../../core/model/artifact.ts';
 import { defined } from '../../core/model/defined.ts';
 import { parseDuration } from '../../core/model/text.ts';
 import { PermanentError } from '../../core/model/errors.ts';
@@ -33,6 +34,7 @@ import { inField } from './in-field.ts';
 import type { OlderVersion } from './kinds.ts';
 import { specSchema } from './v1.ts';
 import { validateSpec } from './validate.ts';
+import { pinOf } from './validation/check-target-fields.ts';
 import { unknownFields } from './validation/spec-problems.ts';
 import { withoutNulls } from './validation/walk-schema.ts';
 
@@ -67,15 +69,18 @@ export function readSpec(raw: unknown, { namespace, writtenIn }: SpecSource, con
   if (unknown.length > 0) throw notYetSupported(unknown.map(({ path }) => path));
   return {
     repository,
+    ...defined({ artifact: spec.artifact }),
     strategy,
-    pin: spec.update?.pin ?? (spec.select.digest === undefined && spec.verify === undefined ? 'Tag' : 'Digest'),
+    pin: pinOf(spec),
     allowDowngrade: spec.update?.allowDowngrade ?? false,
     ...(platforms.length > 0 && { platforms }),
     ...defined({ minAgeMs: written.minAge }),
     mode: spec.update?.mode ?? 'Automatic',
     ...(spec.update?.approvals !== undefined && { approvals: readApprovals(spec.update.approvals, 'update.approvals', context) }),
     windows: written.windows ?? builtInSettings.windows,
-    targets: spec.targets.map((target, index) => readTarget(target, index, { ...context, namespace, repository })),
+    targets: spec.targets.map((target, index) =>
+      readTarget(target, index, { ...context, namespace, repository, artifact: artifactOf(spec) }),
+    ),
     ...(spec.pullSecrets !== undefined && { pullSecrets: spec.pullSecrets.map(({ name }) => name) }),
     pollIntervalMs: written.poll ?? builtInSettings.poll,
     ...(spec.verify !== undefined && { verification: readVerification(spec.verify) }),
@@ -115,31 +120,31 @@ function parseValid(raw: unknown, { namespace, writtenIn }: SpecSource, { custom
 }
 
 /** The strategy of `select` and `tags`. */
-export function readStrategy({ select, tags = {} }: Pick<Spec, 'select' | 'tags'>): TagStrategy {
+export function readStrategy({ select, tags = {}, artifact = 'Image' }: Pick<Spec, 'select' | 'tags' | 'artifact'>): TagStrategy {
   const chosen = Object.keys(select);
   if (chosen.length !== 1) {
     const found = chosen.length === 0 ? 'nothing is chosen' : `${chosen.join(' and ')} exclude each other`;
     throw invalid(`spec.select: ${found}: ${oneWay}`);
   }
   return Object.keys(tags).length === 0
-    ? sharedStrategy(select)
-    : withoutRebased(inField('spec', () => filterTags(strategyOf(select), tags), '.'));
+    ? sharedStrategy(select, artifact)
+    : withoutRebased(inField('spec', () => filterTags(strategyOf(select, artifact), tags), '.'));
 }
 
 /** Strategies that policies share: most select in the same few ways. Without a filter, which remembers tags of its own, a strategy has no state. */
 const shared = new BoundedMap<string, TagStrategy>(1_000);
 
-function sharedStrategy(select: Spec['select']): TagStrategy {
-  const key = JSON.stringify(select);
+function sharedStrategy(select: Spec['select'], artifact: Artifact): TagStrategy {
+  const key = JSON.stringify([artifact, select]);
   const known = shared.get(key);
   if (known !== undefined) return known;
-  const strategy = withoutRebased(strategyOf(select));
+  const strategy = withoutRebased(strategyOf(select, artifact));
   shared.set(key, strategy);
   return strategy;
 }
 
-function strategyOf(select: Spec['select']): TagStrategy {
-  return inField(`spec.select.${Object.keys(select).join()}`, () => buildStrategy(select), '.');
+function strategyOf(select: Spec['select'], artifact: Artifact): TagStrategy {
+  return inField(`spec.select.${Object.keys(select).join()}`, () => buildStrategy(select, artifact), '.');
 }
 
 /** The repository of `image`. */
@@ -195,6 +200,7 @@ interface TargetContext extends FieldContext {
   /** The namespace of the policy. */
   readonly namespace: string;
   readonly repository: Repository;
+  readonly artifact: Artifact;
 }
 
 /** Reads a target. Its API version is kept only for custom resources, which it identifies. */
@@ -219,7 +225,7 @@ function readParts({ containers, initContainers, volumes, takeOver, fields }: Ta
 
 /** Reads the fields of a target, with the field of the repository even if the policy does not name it. */
 function readFields(written: TargetFields, ref: KindRef, context: TargetContext): TargetFields {
-  const allowed = checkFields(ref, written, context.repository, context);
+  const allowed = checkFields(ref, written, context, context);
   if ('fields' in allowed) return allowed.fields;
   throw new PermanentError('FieldNotAllowed', allowed.message);
 }

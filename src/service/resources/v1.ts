@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { storedStatusSchema } from '../../core/model/stored-status.ts';
 import { withChecks, withRules } from './rules.ts';
+import { artifact } from './v1-fields/artifact.ts';
 import { repositoryField } from './v1-fields/image.ts';
 import { select, tags } from './v1-fields/select.ts';
 import { target } from './v1-fields/target.ts';
@@ -9,7 +10,7 @@ import { rollout, update } from './v1-fields/update.ts';
 import { verify } from './v1-fields/verify.ts';
 import { minAge, platforms, poll, pullSecrets, suspend } from './v1-fields/watch.ts';
 import { checkFollowedTag, checkPatterns } from './validation/check-tags.ts';
-import { checkAllowedFields, checkPinnedFields } from './validation/check-target-fields.ts';
+import { checkAllowedFields, checkArtifact, checkPinnedFields } from './validation/check-target-fields.ts';
 import { checkTargetsDiffer } from './validation/check-targets.ts';
 
 /** Schema of `spec`, as users write it. Each check that only code can make is a line below its schema. */
@@ -18,6 +19,7 @@ export const specSchema = withChecks(
     z
       .object({
         image: repositoryField('select'),
+        artifact: artifact.exactOptional(),
         select,
         tags: tags.exactOptional(),
         platforms: platforms.exactOptional(),
@@ -40,6 +42,7 @@ export const specSchema = withChecks(
   ),
   checkFollowedTag,
   checkPatterns,
+  checkArtifact,
   checkPinnedFields,
   checkAllowedFields,
 );

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isArtifactTag, type ManifestParts, whyNotRunnable } from '../../../src/core/model/artifact.ts';
+import {
+  artifacts,
+  isArtifactTag,
+  isProofType,
+  type ManifestParts,
+  whyNotRunnable,
+  whyUnusable,
+} from '../../../src/core/model/artifact.ts';
 
 const hex = 'a'.repeat(64);
 const artifactTags: [tag: string, expected: boolean][] = [
@@ -81,3 +88,62 @@ for (const [name, manifest, why] of manifests) {
     else assert.match(found ?? 'an image', why);
   });
 }
+
+const chartConfig = { mediaType: 'application/vnd.cncf.helm.config.v1+json' };
+const chartContent = { mediaType: 'application/vnd.cncf.helm.chart.content.v1.tar+gzip' };
+const provenance = { mediaType: 'application/vnd.cncf.helm.chart.provenance.v1.prov' };
+const usable: [name: string, manifest: ManifestParts, as: readonly string[]][] = [
+  ['an image', { config, layers: [layer] }, ['Image', 'Any']],
+  ['an index of images', { manifests: [attestation, linux] }, ['Image', 'Any']],
+  ['a chart', { config: chartConfig, layers: [chartContent] }, ['Chart', 'Any']],
+  ['a chart with its provenance', { config: chartConfig, layers: [provenance, chartContent] }, ['Chart', 'Any']],
+  ['a chart that names its type', { artifactType: chartConfig.mediaType, config: chartConfig, layers: [chartContent] }, ['Chart', 'Any']],
+  ['a chart without a content', { config: chartConfig, layers: [provenance] }, ['Any']],
+  [
+    'another artifact with the content of a chart',
+    { artifactType: 'application/vnd.example', config: chartConfig, layers: [chartContent] },
+    ['Any'],
+  ],
+  ['an image with the content of a chart', { config, layers: [chartContent] }, ['Any']],
+  ['an image with the configuration of a chart', { config: chartConfig, layers: [layer] }, ['Any']],
+  ['an index of charts', { manifests: [{ mediaType: oci, artifactType: chartConfig.mediaType }] }, ['Any']],
+  [
+    'manifests for Flux',
+    {
+      config: { mediaType: 'application/vnd.cncf.flux.config.v1+json' },
+      layers: [{ mediaType: 'application/vnd.cncf.flux.content.v1.tar+gzip' }],
+    },
+    ['Any'],
+  ],
+  ['policies for OPA', { config: { mediaType: 'application/vnd.cncf.openpolicyagent.config.v1+json' }, layers: [] }, ['Any']],
+  ['a signature of cosign 2', { config, layers: [{ mediaType: 'application/vnd.dev.cosign.simplesigning.v1+json' }] }, []],
+  [
+    'a signature of cosign 3',
+    { artifactType: 'application/vnd.dev.sigstore.bundle.v0.3+json', config: { mediaType: 'application/vnd.oci.empty.v1+json' } },
+    [],
+  ],
+  [
+    'a signature of Notary',
+    { artifactType: 'application/vnd.cncf.notary.signature', config: { mediaType: 'application/vnd.oci.empty.v1+json' } },
+    [],
+  ],
+  ['an SBOM', { artifactType: 'application/spdx+json', config: { mediaType: 'application/vnd.oci.empty.v1+json' } }, []],
+  ['an attestation', { config: { mediaType: 'application/vnd.in-toto+json' }, layers: [] }, []],
+  ['an index of attestations', { manifests: [attestation] }, []],
+  ['a referrer that looks like a chart', { config: chartConfig, layers: [chartContent], subject: { digest: 'sha256:a' } }, ['Chart']],
+];
+for (const [name, manifest, as] of usable) {
+  test(`${name} can be selected as ${as.join(' and ') || 'nothing'}`, () => {
+    const unusable = whyUnusable(manifest);
+    assert.deepEqual(
+      artifacts.filter((artifact) => unusable[artifact] === undefined),
+      as,
+      JSON.stringify(unusable),
+    );
+  });
+}
+
+test('media types of signatures are recognised in any case, and with parameters', () => {
+  assert.ok(isProofType('Application/VND.in-toto+json; charset=utf-8'));
+  assert.ok(!isProofType('application/vnd.cncf.helm.config.v1+json'));
+});

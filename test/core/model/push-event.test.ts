@@ -75,14 +75,16 @@ const ignored: [name: string, push: Partial<ClaimedPush> | { without: keyof Clai
   ['a signature with a longer suffix', { tag: `sha256-${hex}.att.v2` }, /signature/],
   ['a tag with a forbidden sign', { tag: '1.2+3' }, /not a valid tag/],
   ['a tag that is too long', { tag: 'a'.repeat(129) }, /not a valid tag/],
-  ['a chart', { mediaType: 'application/vnd.cncf.helm.config.v1+json' }, /not an image/],
   ['a blob', { mediaType: 'application/octet-stream' }, /not an image/],
-  ['the config of a chart', { configMediaType: 'application/vnd.cncf.helm.config.v1+json' }, /not an image/],
-  ['an SBOM', { mediaType: 'application/vnd.oci.image.manifest.v1+json', configMediaType: 'text/spdx+json' }, /not an image: text/],
+  [
+    'an SBOM',
+    { mediaType: 'application/vnd.oci.image.manifest.v1+json', configMediaType: 'text/spdx+json' },
+    /not an image or a chart: text/,
+  ],
   [
     'an image config with a manifest of another kind',
     { mediaType: 'application/x', configMediaType: image },
-    /not an image: application\/x/,
+    /not an image or a chart: application\/x/,
   ],
   ['a repository that is none', { repository: '../etc/passwd' }, /not a valid repository/],
   ['an empty repository', { repository: '' }, /not a valid repository/],
@@ -114,6 +116,14 @@ for (const mediaType of [
 ]) {
   test(`accepts ${mediaType}`, () => assert.equal(accepted({ mediaType }).tag, '1.2.3'));
 }
+
+test('charts and other artifacts are accepted, because policies may select them', () => {
+  const mediaType = 'application/vnd.oci.image.manifest.v1+json';
+  const chart = 'application/vnd.cncf.helm.config.v1+json';
+  for (const configMediaType of [chart, 'application/vnd.cncf.flux.config.v1+json', 'application/vnd.oci.empty.v1+json'])
+    assert.equal(accepted({ mediaType, configMediaType }).tag, '1.2.3');
+  assert.equal(accepted({ mediaType: chart }).tag, '1.2.3');
+});
 
 test("media types are case-insensitive and may have parameters, and the manifest's type may identify the config", () => {
   const mediaType = 'application/vnd.OCI.image.manifest.v1+JSON; charset=utf-8';

@@ -30,7 +30,7 @@ async function poll(host: string, { versions = 30, moving = 10, running = '1.0.0
       listTags: (source, signal) => registry.listTags(source, signal),
       headManifest: (source, tag, signal) => registry.headManifest(source, tag, signal),
       resolveTag: (source, tag, signal) => registry.resolveTag(source, tag, signal),
-      whyNotRunnable: (source, digest, signal) => registry.whyNotRunnable(source, digest, signal),
+      whyUnusable: (source, digest, signal) => registry.whyUnusable(source, digest, signal),
     },
   });
   world.policies.clear();

@@ -25,7 +25,7 @@ function start(spec: Partial<PolicySpec> = {}, [a, b, c]: Tags = ['1.0.1', '1.0.
   for (const [index, tag] of [a, b, c].entries()) {
     const digest = digestOf('abc'[index] ?? 'f');
     world.tags.set(tag, digest);
-    world.facts.set(digest, { created: march(index + 1), ...(index === 2 && { notRunnable: chart, platforms: [] }) });
+    world.facts.set(digest, { created: march(index + 1), ...(index === 2 && { unusable: { Image: chart }, platforms: [] }) });
   }
   setWorkload(world, { web: `${image}:${a}` });
   world.put(policyOf({ spec: specOf(spec) }));
@@ -114,7 +114,7 @@ test('a poll finds content for image volumes alone', async () => {
 test('the type of a candidate that would change nothing is not requested', async () => {
   const world = start();
   setWorkload(world, { web: `${image}:1.0.3` });
-  assert.equal((await reconcile(world, {}, { registry: { whyNotRunnable: async () => assert.fail('asked') } })).reason, 'UpToDate');
+  assert.equal((await reconcile(world, {}, { registry: { whyUnusable: async () => assert.fail('asked') } })).reason, 'UpToDate');
 });
 
 test('many tags that are not images do not hide the best image', async () => {

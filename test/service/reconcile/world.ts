@@ -109,7 +109,7 @@ export function createWorld(overrides: PortOverrides = {}): World {
     if (digest === undefined) return undefined;
     if (!readDigests.has(digest)) requests.push(`READ ${digest.slice(7, 8)}`);
     readDigests.add(digest);
-    return { digest, platforms: ['linux/amd64'], ...facts.get(digest) };
+    return { digest, platforms: ['linux/amd64'], unusable: {}, ...facts.get(digest) };
   };
 
   const resolveTag: ResolveTag = async (_, tag) => {
@@ -200,7 +200,7 @@ export function createWorld(overrides: PortOverrides = {}): World {
       readImage,
       readPlatforms: readImage,
       hasRead: async () => true,
-      whyNotRunnable: async (_, digest) => facts.get(digest)?.notRunnable,
+      whyUnusable: async (_, digest) => facts.get(digest)?.unusable ?? {},
       ...createRegistryMemory({ now: () => startTime, elapsed: () => 0 }),
     },
     signatures: { verify: async () => ({ kind: 'verified', by: 'nobody who matters' }) },

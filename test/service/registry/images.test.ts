@@ -41,6 +41,7 @@ test('the platform and the creation time of an image come from its configuration
     mediaType: ociManifest,
     platforms: ['linux/arm/v7'],
     created: new Date(created),
+    unusable: { Chart: `its configuration is of the type ${ociConfig}` },
   });
 });
 
@@ -59,7 +60,13 @@ test('an index has the platforms without attestations, and the creation time of 
   const platforms = ['linux/amd64', 'linux/arm64/v8'];
   assert.deepEqual(await client.readPlatforms(repository, digest), { digest, mediaType: ociIndex, platforms });
   assert.deepEqual(asked(fake), [`GET /v2/team/app/manifests/${digest}`]);
-  assert.deepEqual(await client.readImage(repository, '1'), { digest, mediaType: ociIndex, platforms, created: new Date(created) });
+  assert.deepEqual(await client.readImage(repository, '1'), {
+    digest,
+    mediaType: ociIndex,
+    platforms,
+    created: new Date(created),
+    unusable: { Chart: 'it is an index, which no chart is' },
+  });
 });
 
 test('the annotation of an index or image takes precedence over its content', async (t) => {
@@ -182,7 +189,7 @@ for (const [name, config] of Object.entries({
     const { fake, client, repository } = await startWorld(t);
     addImage(fake, { tag: '1', config });
     const image = await client.readImage(repository, '1');
-    assert.deepEqual(image && Object.keys(image), ['digest', 'mediaType', 'platforms']);
+    assert.deepEqual(image && Object.keys(image), ['digest', 'mediaType', 'platforms', 'unusable']);
     assert.deepEqual(image?.platforms, ['linux/amd64']);
   });
 }
@@ -253,7 +260,7 @@ test('the digest and the type of a tag take one request, for images and for othe
   const found = [];
   for (const tag of ['image', 'index', 'chart']) {
     const head = await client.resolveTag(repository, tag);
-    found.push([head?.digest, await client.whyNotRunnable(repository, head?.digest ?? '')]);
+    found.push([head?.digest, (await client.whyUnusable(repository, head?.digest ?? '')).Image]);
   }
   assert.deepEqual(found, [
     [image, undefined],
@@ -271,11 +278,11 @@ test('the digest and the type of a tag take one request, for images and for othe
 test('the type of a digest takes one request when the tag was not requested, and is then cached', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   const digest = addImage(fake, { configType: helm });
-  const asks = Array.from({ length: 5 }, () => client.whyNotRunnable(repository, digest));
-  assert.deepEqual(new Set(await Promise.all(asks)), new Set([`its configuration is of the type ${helm}`]));
-  await client.whyNotRunnable(repository, digest);
+  const asks = Array.from({ length: 5 }, () => client.whyUnusable(repository, digest));
+  for (const { Image: why } of await Promise.all(asks)) assert.equal(why, `its configuration is of the type ${helm}`);
+  await client.whyUnusable(repository, digest);
   assert.deepEqual(asked(fake), [`GET /v2/team/app/manifests/${digest}`]);
-  await assert.rejects(client.whyNotRunnable(repository, fakeDigest('b')), {
+  await assert.rejects(client.whyUnusable(repository, fakeDigest('b')), {
     name: 'Error',
     message: /holds no image sha256:b+, which it named/,
   });
@@ -300,10 +307,10 @@ test('an index without types is an image if one of its entries is', async (t) =>
   const image = bare(addImage(fake, { config: { os: 'linux', architecture: 'amd64' } }));
   const digests = [addIndex(fake, 'charts', charts), addIndex(fake, 'mixed', [...charts, image])] as const;
   assert.equal(
-    await client.whyNotRunnable(repository, digests[0]),
+    (await client.whyUnusable(repository, digests[0])).Image,
     `it is an index without an image: its configuration is of the type ${helm}`,
   );
-  assert.equal(await client.whyNotRunnable(repository, digests[1]), undefined);
+  assert.equal((await client.whyUnusable(repository, digests[1])).Image, undefined);
 });
 
 test('nothing more is read of something that is not an image, and it has no platform', async (t) => {
@@ -314,7 +321,7 @@ test('nothing more is read of something that is not an image, and it has no plat
     mediaType: ociManifest,
     platforms: [],
     created: new Date('2026-02-03T03:05:06.789Z'),
-    notRunnable: `its configuration is of the type ${helm}`,
+    unusable: { Image: `its configuration is of the type ${helm}`, Chart: 'it is a chart without a content' },
   });
   assert.equal(fake.requests.length, 2);
 });

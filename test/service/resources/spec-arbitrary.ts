@@ -73,6 +73,7 @@ const secretRef = some({ name, key: sometimes(fc.constantFrom('cosign.pub', 'a_b
 export const specArbitrary: fc.Arbitrary<object> = some(
   {
     image,
+    artifact: fc.constantFrom('Image', 'Chart', 'Any'),
     select: strategy,
     tags,
     platforms: fc.uniqueArray(fc.constantFrom('linux/amd64', 'linux/arm/v7', 'windows/amd64'), { maxLength: 3 }),

@@ -57,7 +57,7 @@ export async function findVersions(
   const image = await registry.readImage(base, tag, signal);
   if (image === undefined)
     throw new Error(`the registry does not have ${repository}:${tag}: select another version with --latest or --range`);
-  if (image.notRunnable !== undefined) throw new Error(`${repository}:${tag} is not an image: ${image.notRunnable}`);
+  if (image.unusable.Image !== undefined) throw new Error(`${repository}:${tag} is not an image: ${image.unusable.Image}`);
   const selected = { tag, digest: image.digest, ...(image.created && { created: image.created.toISOString() }) };
   const ofLine = await tagsOfLine(tags, { strategy }, signal);
   const others = await orderTags(

@@ -107,7 +107,7 @@ function findValues({ namespace, name, value }: Application, { helm }: ImageSett
     const holder = valueAt(value, parseFieldPath(fields.image ?? fields.repository ?? ''));
     const isThere = isSame(repositoryOf(holder), repository);
     const context = { customTargets: [], aliases: new Map<string, string>() };
-    if (!isThere || !('fields' in checkFields({ apiVersion, kind: 'Application' }, fields, repository, context))) return [];
+    if (!isThere || !('fields' in checkFields({ apiVersion, kind: 'Application' }, fields, { repository }, context))) return [];
     return [{ namespace, target: { apiVersion, kind: 'Application', name, fields }, notes: [] }];
   });
 }

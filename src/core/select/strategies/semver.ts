@@ -1,6 +1,7 @@
 import { compareBuild, parse, type Range, type SemVer } from 'semver';
 import { defined } from '../../model/defined.ts';
-import { admittedPrereleases, describePrereleases, parseVersionRange } from '../version-range.ts';
+import { admittedPrereleases, describePrereleases, namesPrerelease, parseVersionRange } from '../version-range.ts';
+import { versionOfTag } from '../../model/oci-chart.ts';
 import type { TagStrategy } from '../../model/tag-strategy.ts';
 import { stages } from '../tag-track.ts';
 
@@ -9,9 +10,10 @@ import { stages } from '../tag-track.ts';
  * with commas. Without it, the highest stable version is selected. Prereleases are only those of versions whose prerelease the range names, unless
  * `prereleases` is set. Throws PermanentError(InvalidTagPolicy) with the parser's message.
  */
-export function semver(options: { range?: string; prereleases?: boolean | undefined }): TagStrategy {
+export function semver(options: { range?: string; prereleases?: boolean | undefined; ofCharts?: boolean }): TagStrategy {
   const written = options.range?.trim();
   const prereleases = options.prereleases ?? false;
+  if (options.ofCharts === true) return versionsOfCharts(written, prereleases);
   const range = parseVersionRange(written || '*', prereleases);
   const note = prereleases || !written ? undefined : describePrereleases(written, range);
   return {
@@ -26,6 +28,26 @@ export function semver(options: { range?: string; prereleases?: boolean | undefi
       return explain(tag, version, { range, written, note });
     },
     compare: (a, b) => compareBuild(a, b),
+  };
+}
+
+/** The same for the tags of charts, as Helm reads them: `_` stands for `+`, and a range that names a prerelease admits those of all its versions. */
+function versionsOfCharts(written: string | undefined, prereleases: boolean): TagStrategy {
+  const ranges = (written || '*').split('||').map((part) => parseVersionRange(part, prereleases || namesPrerelease(part)));
+  return {
+    id: 'semver',
+    description: describe(written, prereleases),
+    ...(ranges.some(hasEveryVersion) && { isUnbounded: true }),
+    partOf: versionOfTag,
+    reject(tag) {
+      const version = parse(versionOfTag(tag));
+      if (version === null) return `"${tag}" is not a semantic version${describeFault(tag)}`;
+      if (ranges.some((range) => range.test(version))) return undefined;
+      if (version.prerelease.length === 0) return `"${tag}" is outside the range "${written}"`;
+      const hint = 'write prereleases: true, or a range that names a prerelease, such as ">=1.2.0-0"';
+      return `"${tag}" is a prerelease${written ? ` that the range "${written}" does not admit` : ''}: ${hint}`;
+    },
+    compare: (a, b) => compareBuild(versionOfTag(a), versionOfTag(b)),
   };
 }
 

@@ -41,7 +41,8 @@ function readEvent({ type, id, source, time, data }: CloudEvent): ClaimedPush | 
   if (!name) return { code: 'Incomplete', reason: 'the event names no repository' };
   const { artifactType, config, subject } = (json && readManifest(json)) || {};
   if (subject) return { code: 'Referrer', reason: 'a signature, attestation or other referrer of an image', ...names };
-  const configMediaType = config?.mediaType || artifactType;
+  // The artifact type decides where there is one: the configuration may then be empty.
+  const configMediaType = artifactType || config?.mediaType;
   const registry = source && /^https?:\/\//i.test(source) && URL.canParse(source) ? new URL(source).host : undefined;
   return {
     repository: name,

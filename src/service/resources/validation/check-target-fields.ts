@@ -1,8 +1,10 @@
 /** Checks the fields of custom resources that a policy writes. */
+import { artifacts, type Artifact } from '../../../core/model/artifact.ts';
 import { fieldPathPattern } from '../../../core/model/field-path.ts';
 import { checkFields } from '../../../core/model/field-rules.ts';
 import type { TargetFields } from '../../../core/model/image-policy.ts';
 import { tryParseImageReference } from '../../../core/model/image-reference.ts';
+import { isObject } from '../../../core/model/untyped.ts';
 import { isCustomVersion } from '../../../core/model/workload.ts';
 import { fieldOf, has, type Finding, type CheckContext } from '../rules.ts';
 
@@ -24,8 +26,8 @@ export function checkAllowedFields(spec: unknown, { customTargets = [], aliases 
     const [apiVersion, kind, fields] = ['apiVersion', 'kind', 'fields'].map((key) => fieldOf(target, key));
     const written = readPaths(fields);
     if (typeof apiVersion !== 'string' || !isCustomVersion(apiVersion) || typeof kind !== 'string' || written === undefined) return [];
-    const allowed = checkFields({ apiVersion, kind }, written, repository, { customTargets, aliases });
-    if ('fields' in allowed) return [];
+    const allowed = checkFields({ apiVersion, kind }, written, { repository, artifact: writtenArtifact(spec) }, { customTargets, aliases });
+    if ('fields' in allowed) return digestProblem(spec, allowed.fields).map((one) => ({ ...one, keys: ['targets', index, 'fields'] }));
     const { part, message } = allowed;
     return [{ keys: ['targets', index, 'fields', ...(part === undefined ? [] : [part])], message, reason: 'FieldNotAllowed' }];
   });
@@ -33,7 +35,7 @@ export function checkAllowedFields(spec: unknown, { customTargets = [], aliases 
 
 /** The paths of the fields; undefined if one is malformed, or if they contradict each other. */
 function readPaths(fields: unknown): TargetFields | undefined {
-  const paths: { -readonly [part in keyof TargetFields]: string } = {};
+  const paths: { -readonly [part in 'image' | 'repository' | 'tag' | 'digest']?: string } = {};
   for (const part of ['image', 'repository', 'tag', 'digest'] as const) {
     const path = fieldOf(fields, part);
     if (path === undefined) continue;
@@ -45,10 +47,47 @@ function readPaths(fields: unknown): TargetFields | undefined {
   return isConsistent ? paths : undefined;
 }
 
+/** The form in which a policy writes what it selects. Most fields of charts hold a version alone, so signatures do not ask for digests there. */
+export function pinOf(spec: unknown): 'Tag' | 'Digest' {
+  const written = fieldOf(fieldOf(spec, 'update'), 'pin');
+  if (written === 'Tag' || written === 'Digest') return written;
+  const isVerified = has(spec, 'verify') && writtenArtifact(spec) !== 'Chart';
+  return has(fieldOf(spec, 'select'), 'digest') || isVerified ? 'Digest' : 'Tag';
+}
+
+/** What a spec selects; images unless it says otherwise. */
+function writtenArtifact(spec: unknown): Artifact {
+  const written = fieldOf(spec, 'artifact');
+  return artifacts.find((artifact) => artifact === written) ?? 'Image';
+}
+
+/** The problem of a policy that writes digests into fields of a chart of which none holds a digest. */
+function digestProblem(spec: unknown, { chart, digest }: TargetFields): Finding[] {
+  if (chart === undefined || digest !== undefined || pinOf(spec) === 'Tag') return [];
+  return [
+    {
+      message: 'these fields hold no digest: write update.pin: Tag with select.semver, or name a field for the digest',
+      reason: 'InvalidPolicy',
+    },
+  ];
+}
+
+/** Checks that a policy for charts or any artifacts writes fields, because containers run images. A chart has no platforms. */
+export function checkArtifact(spec: unknown): Finding[] {
+  const artifact = writtenArtifact(spec);
+  if (artifact === 'Image') return [];
+  const targets = fieldOf(spec, 'targets');
+  const without = (Array.isArray(targets) ? targets : []).flatMap((target: unknown, index): Finding[] => {
+    const message = `containers run images: name the fields that hold the version, or remove spec.artifact: ${artifact}`;
+    return isObject(target) && !has(target, 'fields') ? [{ keys: ['targets', index], message }] : [];
+  });
+  if (artifact !== 'Chart' || !has(spec, 'platforms')) return without;
+  return [...without, { keys: ['platforms'], message: 'a chart has no platforms: remove platforms' }];
+}
+
 /** Checks fields that hold a digest. Only `update.pin: Digest` writes them; otherwise a stale digest would still decide what runs. A digest has no order. */
 export function checkPinnedFields(spec: unknown): Finding[] {
-  const written = fieldOf(fieldOf(spec, 'update'), 'pin');
-  const pin = written ?? (has(fieldOf(spec, 'select'), 'digest') || has(spec, 'verify') ? 'Digest' : 'Tag');
+  const pin = pinOf(spec);
   const targets = fieldOf(spec, 'targets');
   if (!Array.isArray(targets)) return [];
   return targets.flatMap((target: unknown, index): Finding[] => {

@@ -100,3 +100,26 @@ for (const range of ['banana', '>=', '1.2.3.4', 'latest', `>=1.0.0 ${'<2.0.0 '.r
     );
   });
 }
+
+const ofCharts: [name: string, range: string | undefined, tags: string[], selected: string | undefined][] = [
+  ['builds, of which OCI tags write "+" as "_"', undefined, ['1.2.3_1', '1.2.3_2', '1.2.2'], '1.2.3_2'],
+  ['no prereleases without a range', undefined, ['1.2.0', '2.0.0-rc.1'], '1.2.0'],
+  ['no prereleases in a range that names none', '>=1.0 <3', ['1.2.0', '2.0.0-rc.1'], '1.2.0'],
+  ['prereleases of every version, where the range names one', '>=1.0.0-0', ['1.2.0', '1.3.0-rc.1', '2.0.0-rc.1_7'], '2.0.0-rc.1_7'],
+  ['only of the alternative that names one', '1.0.0-0 - 1.9 || >=2', ['1.4.0-rc.1', '2.1.0-rc.1'], '1.4.0-rc.1'],
+  ['a leading v', '1.x', ['v1.2.0'], 'v1.2.0'],
+  ['a comma is "and"', '>=1.2, <2', ['1.1.9', '1.99.0', '2.0.0'], '1.99.0'],
+  ['no coercion', undefined, ['1.2', '3', '1.2.3.4'], undefined],
+];
+for (const [name, range, tags, selected] of ofCharts) {
+  test(`charts, as Helm reads them: ${name}`, () => {
+    assert.equal(selectTag(semver({ ofCharts: true, ...(range !== undefined && { range }) }), tags), selected);
+  });
+}
+
+test('why a chart is not selected', () => {
+  const strategy = semver({ ofCharts: true, range: '>=1 <2' });
+  assert.match(strategy.reject('2.0.0_1') ?? '', /^"2\.0\.0_1" is outside the range/);
+  assert.match(strategy.reject('1.5.0-rc.1') ?? '', /is a prerelease that the range ">=1 <2" does not admit: write prereleases: true/);
+  assert.match(strategy.reject('latest') ?? '', /is not a semantic version/);
+});

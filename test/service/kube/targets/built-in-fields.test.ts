@@ -1,4 +1,4 @@
-/** Every built-in field of custom resources, on a real API server with definitions of the real shapes: it is found, read, guarded by its repository and written. */
+/** Every built-in field of custom resources, on a real API server with the real definitions, or definitions of their shapes: it is found, read, guarded by its repository and written. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { builtInTargets } from '../../../../src/core/model/built-in-targets.ts';
@@ -13,6 +13,7 @@ import { readWorkload } from '../../../../src/service/kube/read-workload.ts';
 import { allKnown, digestOf, noAliases, specOf } from '../../../core/model/samples.ts';
 import { borrowControlPlane, type ControlPlane } from '../../../harness/control-plane.ts';
 import { waitFor } from '../../../harness/wait-for.ts';
+import { installDefinition } from './real-definition.ts';
 
 const repository = 'registry.example.com/shop/web';
 const [before1, after1] = ['1.2.3', '1.3.0'];
@@ -41,8 +42,13 @@ interface Sample {
   readonly plural: string;
   readonly spec: object;
   readonly fields: readonly TargetFields[];
+  /** Fields that need another spec. */
+  readonly more?: readonly { readonly spec: object; readonly fields: TargetFields }[];
+  /** The project's own definition, in `test/fixtures/definitions`; without it, one of the shape of the spec. */
+  readonly definition?: string;
 }
 
+const ociRepository = { interval: '5m0s', url: 'oci://registry.example.com/shop/web' };
 const whole = (plural: string, more: object = {}): Sample => ({ plural, spec: { image, ...more }, fields: [{ image: 'spec.image' }] });
 
 const samples: Readonly<Record<string, Sample>> = {
@@ -55,14 +61,55 @@ const samples: Readonly<Record<string, Sample>> = {
     plural: 'applications',
     spec: {
       project: 'default',
+      destination: { name: 'in-cluster', namespace: 'shop' },
       source: {
-        repoURL: 'https://example.com/charts',
-        targetRevision: '1.2.3',
+        repoURL: 'registry.example.com/shop',
+        chart: 'web',
+        targetRevision: before1,
         helm: { valuesObject: { ...values, global: { storageClass: 'fast' } } },
       },
-      sources: [{ repoURL: 'https://example.com/a' }, { repoURL: 'https://example.com/b', helm: { valuesObject: values } }],
+      sources: [
+        { repoURL: 'oci://registry.example.com/shop/web', path: '.', targetRevision: before1 },
+        { repoURL: 'https://example.com/b', helm: { valuesObject: values } },
+      ],
     },
-    fields: [...helmFields('spec.source.helm.valuesObject'), ...helmFields('spec.sources[1].helm.valuesObject')],
+    fields: [
+      ...helmFields('spec.source.helm.valuesObject'),
+      ...helmFields('spec.sources[1].helm.valuesObject'),
+      { tag: 'spec.source.targetRevision' },
+      { tag: 'spec.sources[0].targetRevision' },
+    ],
+    definition: 'application',
+  },
+  'argoproj.io/ApplicationSet': {
+    plural: 'applicationsets',
+    spec: {
+      generators: [{ list: { elements: [{ cluster: 'a' }] } }],
+      template: {
+        metadata: { name: 'web-{{cluster}}' },
+        spec: {
+          project: 'default',
+          destination: { name: '{{cluster}}' },
+          source: { repoURL: 'registry.example.com/shop', chart: 'web', targetRevision: before1 },
+          sources: [{ repoURL: 'registry.example.com', chart: 'shop/web', targetRevision: before1 }],
+        },
+      },
+    },
+    fields: [{ tag: 'spec.template.spec.source.targetRevision' }, { tag: 'spec.template.spec.sources[0].targetRevision' }],
+    definition: 'applicationset',
+  },
+  'source.toolkit.fluxcd.io/OCIRepository': {
+    plural: 'ocirepositories',
+    spec: { ...ociRepository, ref: { tag: before1 } },
+    fields: [{ tag: 'spec.ref.tag' }, { tag: 'spec.ref.tag', digest: 'spec.ref.digest' }],
+    more: [{ spec: { ...ociRepository, ref: { semver: before1 } }, fields: { tag: 'spec.ref.semver' } }],
+    definition: 'ocirepository',
+  },
+  'helm.cattle.io/HelmChart': {
+    plural: 'helmcharts',
+    spec: { chart: 'oci://registry.example.com/shop/web', version: before1, targetNamespace: 'shop', bootstrap: false },
+    fields: [{ tag: 'spec.version' }],
+    definition: 'helmchart',
   },
   'argoproj.io/WorkflowTemplate': {
     plural: 'workflowtemplates',
@@ -149,7 +196,8 @@ describe('built-in fields', () => {
   const install = async (versions: readonly CustomTarget[]) => {
     const [first] = versions;
     assert.ok(first);
-    const { plural, spec } = sampleOf(first);
+    const { plural, spec, definition } = sampleOf(first);
+    if (definition !== undefined) return installDefinition(cluster, definition, versions.map(versionOf));
     const schema = { openAPIV3Schema: { type: 'object', properties: { spec: schemaOf(spec) } } };
     await cluster.request('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
       apiVersion: 'apiextensions.k8s.io/v1',
@@ -169,14 +217,16 @@ describe('built-in fields', () => {
   for (const target of builtInTargets) {
     const { apiVersion, kind, fields: rules } = target;
     it(`of ${kind} of ${apiVersion} are written, and nothing else`, async () => {
-      const { plural, spec, fields: samplesOfFields } = sampleOf(target);
+      const { plural, spec: ofAll, fields: samplesOfFields, more = [] } = sampleOf(target);
+      const all = [...samplesOfFields.map((fields) => ({ spec: ofAll, fields })), ...more];
       const found = await createDiscovery(client, []).find({ apiVersion, kind });
       assert.deepEqual([found.resource, found.fields], [plural, rules]);
-      for (const [index, written] of samplesOfFields.entries()) {
+      for (const [index, { spec: posted, fields: written }] of all.entries()) {
         const name = `${kind}-${versionOf(target)}-${index}`.toLowerCase();
         const path = `/apis/${apiVersion}/namespaces/${namespace}/${plural}`;
-        await cluster.request('POST', path, { apiVersion, kind, metadata: { name }, spec });
-        const result = checkFields({ apiVersion, kind }, written, undefined, { customTargets: [], aliases: noAliases });
+        // Real definitions have defaults.
+        const { spec } = await cluster.request<Raw>('POST', path, { apiVersion, kind, metadata: { name }, spec: posted });
+        const result = checkFields({ apiVersion, kind }, written, { artifact: 'Any' }, { customTargets: [], aliases: noAliases });
         assert.ok('fields' in result, JSON.stringify(result));
         const read = () => readWorkload(client, { apiVersion, kind, namespace, name }, { target: found });
         const workload = (await read()) ?? assert.fail(`${name} is gone`);
@@ -221,7 +271,9 @@ describe('built-in fields', () => {
 
   it('have a sample for every path', () => {
     for (const target of builtInTargets) {
-      const paths = sampleOf(target).fields.flatMap((fields) => Object.values(fields).map(parseFieldPath));
+      const { fields, more = [] } = sampleOf(target);
+      const all = [...fields, ...more.map((one) => one.fields)];
+      const paths = all.flatMap((one) => Object.values(one).map((path: string) => parseFieldPath(path)));
       for (const rule of target.fields)
         assert.ok(
           paths.some((path) => matchesPattern(parseFieldPath(rule.path), path)),
@@ -233,8 +285,14 @@ describe('built-in fields', () => {
 });
 
 /** What makes another image of a block: its repository, its registry, and the one of all images. */
-function othersOf({ repository: path }: TargetFields): [field: string, value: unknown][] {
+function othersOf({ repository: path, chart }: TargetFields): [field: string, value: unknown][] {
   if (path === undefined) return [];
+  if (chart !== undefined)
+    return [
+      [path, chart.name === undefined ? 'oci://registry.example.com/shop/other' : 'registry.example.com/other'],
+      ...(chart.name === undefined ? [] : [[chart.name, 'other'] as [string, string]]),
+      ...(chart.overruledBy ?? []).map((other): [string, string] => [other, other.endsWith('digest') ? digestOf('c') : '>=1.0.0']),
+    ];
   const { registry, global } = registryPathsOf(path);
   assert.ok(registry !== undefined && global !== undefined, path);
   return [

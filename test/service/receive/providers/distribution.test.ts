@@ -40,11 +40,9 @@ test('the registry is the host of the request, else that of the URL', () => {
 });
 
 for (const mediaType of [
-  'application/vnd.cncf.helm.config.v1+json',
   'application/vnd.cncf.notary.signature',
   'application/vnd.dev.cosign.simplesigning.v1+json',
   'application/vnd.in-toto+json',
-  'application/vnd.oci.empty.v1+json',
   'application/spdx+json',
   'application/vnd.cyclonedx+json',
   'application/vnd.syft+json',
@@ -53,9 +51,16 @@ for (const mediaType of [
     const [push] = parse({ ...event, target: { ...target, references: [{ mediaType }] } }).pushes;
     assert.ok(push);
     const result = acceptPush(push, { receiver: 'r', provider: 'distribution', aliases: new Map(), now: new Date(0) });
-    assert.ok(!isPushEvent(result) && result.reason === `not an image: ${mediaType}`);
+    assert.ok(!isPushEvent(result) && result.reason === `not an image or a chart: ${mediaType}`);
   });
 }
+
+test('a manifest that refers to the configuration of a chart is accepted', () => {
+  const mediaType = 'application/vnd.cncf.helm.config.v1+json';
+  const [push] = parse({ ...event, target: { ...target, references: [{ mediaType }] } }).pushes;
+  assert.equal(push?.configMediaType, mediaType);
+  assert.ok(isPushEvent(acceptPush(push, { receiver: 'r', provider: 'distribution', aliases: new Map(), now: new Date(0) })));
+});
 
 test('a manifest that refers to parts of images is an image', () => {
   const references = [

@@ -51,7 +51,7 @@ test('the time of the push, whole or in fractions of a second, is not an idempot
   assert.equal(at(1_700_000_000)?.idempotencyKey, undefined);
 });
 
-test('images are recognised by the media type of their config, and charts are not images', () => {
+test('images and charts are recognised by the media type of their config', () => {
   const as = (media_type: unknown) => eventOf({ ...push, push_data: { ...push.push_data, media_type } });
   for (const type of [
     undefined,
@@ -60,11 +60,11 @@ test('images are recognised by the media type of their config, and charts are no
     'application/vnd.docker.container.image.v1+json',
     'application/vnd.oci.image.config.v1+json',
     'application/vnd.oci.image.index.v1+json',
+    'application/vnd.cncf.helm.config.v1+json',
   ]) {
     assert.ok(isPushEvent(as(type)), String(type));
   }
-  for (const type of ['application/vnd.cncf.helm.config.v1+json', 'application/vnd.docker.plugin.v1+json'])
-    assert.ok(!isPushEvent(as(type)));
+  for (const type of ['application/vnd.cncf.notary.signature', 'application/vnd.in-toto+json']) assert.ok(!isPushEvent(as(type)));
 });
 
 test('a body of another format is malformed, and does not crash the provider', () => {

@@ -105,7 +105,7 @@ test('a replication that ended is a push at its destination', () => {
   assert.equal(reasonOf({ ...event, detail: replicated }), 'not a push: ECR Image Action REPLICATE');
 });
 
-test('a push without a tag, or of something other than an image, is ignored', () => {
+test('a push without a tag, or of something other than an image or a chart, is ignored', () => {
   const isPushed = (changes: object) => {
     const [claimed] = parse({ ...event, detail: { ...detail, ...changes } }).pushes;
     return (
@@ -115,7 +115,8 @@ test('a push without a tag, or of something other than an image, is ignored', ()
   const [manifest, config] = ['application/vnd.oci.image.manifest.v1+json', 'application/vnd.oci.image.config.v1+json'];
   assert.ok(isPushed({ 'manifest-media-type': manifest, 'artifact-media-type': config }));
   assert.ok(isPushed({ 'manifest-media-type': manifest, 'artifact-media-type': '' }));
-  assert.ok(!isPushed({ 'manifest-media-type': manifest, 'artifact-media-type': 'application/vnd.cncf.helm.config.v1+json' }));
+  assert.ok(isPushed({ 'manifest-media-type': manifest, 'artifact-media-type': 'application/vnd.cncf.helm.config.v1+json' }));
+  assert.ok(!isPushed({ 'manifest-media-type': manifest, 'artifact-media-type': 'application/vnd.dev.sigstore.bundle.v0.3+json' }));
   assert.ok(!isPushed({ 'manifest-media-type': 'application/vnd.cncf.oras.artifact.manifest.v1+json' }));
   for (const tag of ['', null, undefined, 7, []]) assert.ok(!isPushed({ 'image-tag': tag }));
 });

@@ -72,13 +72,14 @@ test('a push without a tag has none, and never uses the version, which is the di
   }
 });
 
-test('charts and attestations are recognised by their media types', () => {
+test('charts are accepted and attestations are not, by their media types', () => {
   const of = (changes: object) =>
     isPushed(ofVersion({ container_metadata: { tag: { name: '1' }, manifest: { ...manifest, ...changes } } }).pushes[0]);
   assert.ok(of({}));
   assert.ok(of({ config: null }));
   assert.ok(of({ config: { media_type: 'application/vnd.docker.container.image.v1+json' } }));
-  assert.ok(!of({ config: { media_type: 'application/vnd.cncf.helm.config.v1+json' } }));
+  assert.ok(of({ config: { media_type: 'application/vnd.cncf.helm.config.v1+json' } }));
+  assert.ok(!of({ config: { media_type: 'application/vnd.dev.cosign.simplesigning.v1+json' } }));
   assert.ok(!of({ media_type: 'application/vnd.in-toto+json' }));
 });
 

@@ -51,11 +51,11 @@ test('a structured, a binary and a batched event yield the same push', () => {
   assert.deepEqual(ignored, [{ code: 'Incomplete', reason: 'the event has an unexpected structure' }]);
 });
 
-for (const [name, manifest, isImage] of [
+for (const [name, manifest, isAccepted] of [
   ['an OCI image', { config: { mediaType: 'application/vnd.oci.image.config.v1+json' } }, true],
   ['a Docker image', { config: { mediaType: 'application/vnd.docker.container.image.v1+json' } }, true],
   ['an index', { manifests: [] }, true],
-  ['a chart', { config: { mediaType: 'application/vnd.cncf.helm.config.v1+json' } }, false],
+  ['a chart', { config: { mediaType: 'application/vnd.cncf.helm.config.v1+json' } }, true],
   [
     'a signature of cosign 3',
     { config: { mediaType: 'application/vnd.oci.empty.v1+json' }, artifactType: 'application/vnd.dev.sigstore.bundle.v0.3+json' },
@@ -64,9 +64,9 @@ for (const [name, manifest, isImage] of [
   ['an artifact without a config', { artifactType: 'application/spdx+json' }, false],
   ['a referrer', { config: { mediaType: 'application/vnd.oci.image.config.v1+json' }, subject: { digest } }, false],
 ] as const) {
-  test(`${name} is ${isImage ? 'an image' : 'not an image'}`, () => {
+  test(`${name} is ${isAccepted ? 'accepted' : 'ignored'}`, () => {
     const { pushes, ignored } = parse({ ...data, mediaType: 'manifests' in manifest ? index : image, manifest: JSON.stringify(manifest) });
-    assert.equal(pushes.length === 1 && isPushEvent(accept(pushes[0])), isImage, JSON.stringify(ignored));
+    assert.equal(pushes.length === 1 && isPushEvent(accept(pushes[0])), isAccepted, JSON.stringify(ignored));
   });
 }
 
@@ -77,7 +77,7 @@ test('a manifest that cannot be parsed does not hide the push', () => {
 });
 
 test('a manifest that is longer than other texts is read', () => {
-  const manifest = JSON.stringify({ layers: 'x'.repeat(100_000), config: { mediaType: 'application/vnd.cncf.helm.config.v1+json' } });
+  const manifest = JSON.stringify({ layers: 'x'.repeat(100_000), config: { mediaType: 'application/vnd.cncf.notary.v2.signature' } });
   assert.ok(!isPushEvent(accept(parse({ ...data, manifest }).pushes[0])));
 });
 

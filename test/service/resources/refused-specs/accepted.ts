@@ -1,4 +1,4 @@
-import { deployment, release, specWith, withKeyless, withTarget, withWindow } from './specs.ts';
+import { chartSpec, deployment, release, specWith, withKeyless, withTarget, withWindow } from './specs.ts';
 
 /** Specs that look wrong and are not. */
 export const acceptedSpecs: readonly (readonly [name: string, spec: object])[] = [
@@ -24,6 +24,19 @@ export const acceptedSpecs: readonly (readonly [name: string, spec: object])[] =
         { ...release, fields: { tag: 'spec.values.a.image.tag' } },
         { ...release, fields: { tag: 'spec.values.b.image.tag', repository: 'spec.values.b.image.repository' } },
       ],
+    }),
+  ],
+  ['a chart', specWith(chartSpec)],
+  [
+    'a verified chart, whose version is written without a digest',
+    specWith({ ...chartSpec, verify: { cosign: { keys: [{ secretRef: { name: 'a', key: 'b' } }] } } }),
+  ],
+  [
+    'a chart by its digest',
+    specWith({
+      artifact: 'Chart',
+      select: { digest: { tag: 'latest' } },
+      targets: [{ apiVersion: 'source.toolkit.fluxcd.io/v1', kind: 'OCIRepository', name: 'web', fields: { digest: 'spec.ref.digest' } }],
     }),
   ],
   ['entries of lists', withTarget({ fields: { image: 'spec.values.web[0].image' } }, release)],

@@ -16,6 +16,12 @@ export const deployment = { kind: 'Deployment', name: 'web' };
 export const release = { apiVersion: 'helm.toolkit.fluxcd.io/v2', kind: 'HelmRelease', name: 'web' };
 const plain = { image: 'harbor.example.com/shop/web', select: { semver: {} }, targets: [deployment] };
 
+/** What makes a spec one for the chart of an Application. */
+export const chartSpec = {
+  artifact: 'Chart',
+  targets: [{ apiVersion: 'argoproj.io/v1alpha1', kind: 'Application', name: 'web', fields: { tag: 'spec.source.targetRevision' } }],
+};
+
 /** A spec with which nothing is wrong, and other fields. */
 export const specWith = (change: object = {}): object => ({ ...plain, ...change });
 export const withTarget = (change: object, base: object = deployment) => specWith({ targets: [{ ...base, ...change }] });

@@ -1,0 +1,180 @@
+/** Charts that are pushed by Helm and by crane to a real registry reach the resources that install them, with the definitions of their projects. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { formatFieldPath, parseFieldPath } from '../../src/core/model/field-path.ts';
+import type { EventView } from '../../src/service/api/event-view.ts';
+import { valueAt } from '../../src/service/resources/validation/problem.ts';
+import type { Spec } from '../../src/service/resources/v1.ts';
+import { lacksCrane, lacksHelm } from '../harness/binaries.ts';
+import { craneTag, helmPush } from '../harness/push-chart.ts';
+import { pushChart, pushImage } from '../harness/push-image.ts';
+import { createAccount, tokenOf } from '../harness/service-account.ts';
+import { waitFor } from '../harness/wait-for.ts';
+import { pathOf, type CustomKind } from '../service/kube/targets/custom-definition.ts';
+import { installDefinition } from '../service/kube/targets/real-definition.ts';
+import { announce, assertPatchedTimes, startWorld, type Service, type World } from './world.ts';
+
+const kinds = {
+  application: { group: 'argoproj.io', version: 'v1alpha1', kind: 'Application', plural: 'applications' },
+  applicationset: { group: 'argoproj.io', version: 'v1alpha1', kind: 'ApplicationSet', plural: 'applicationsets' },
+  ocirepository: { group: 'source.toolkit.fluxcd.io', version: 'v1', kind: 'OCIRepository', plural: 'ocirepositories' },
+  helmchart: { group: 'helm.cattle.io', version: 'v1', kind: 'HelmChart', plural: 'helmcharts' },
+} as const satisfies Record<string, CustomKind>;
+type Kind = keyof typeof kinds;
+
+interface Raw {
+  readonly metadata: { readonly generation: number; readonly annotations?: Record<string, string> };
+  readonly spec: object;
+}
+
+const lacks = (await lacksHelm()) ?? (await lacksCrane());
+
+describe('charts', { skip: lacks ?? false }, () => {
+  let world: World;
+  let service: Service;
+  let headers: Record<string, string>;
+  before(async () => {
+    const extraRules = Object.values(kinds).map(({ group, plural }) => ({
+      apiGroups: [group],
+      resources: [plural],
+      verbs: ['get', 'list', 'watch', 'patch'],
+    }));
+    world = await startWorld({ extraRules });
+    for (const name of Object.keys(kinds)) await installDefinition(world.cluster, name);
+    service = await world.start();
+    await announce(world.registry, service);
+    const rules = [{ apiGroups: ['operator.technomad.dev'], resources: ['imagepolicies'], verbs: ['get', 'list'] }];
+    await createAccount(world.cluster, { name: 'reader', namespace: world.namespace }, [{ namespace: world.namespace, rules }]);
+    headers = { Authorization: `Bearer ${await tokenOf(world.cluster, { name: 'reader', namespace: world.namespace })}` };
+  });
+  after(() => world.stop());
+
+  const create = (kind: Kind, name: string, spec: object) =>
+    world.cluster.request('POST', pathOf(kinds[kind], world.namespace), {
+      apiVersion: `${kinds[kind].group}/${kinds[kind].version}`,
+      kind: kinds[kind].kind,
+      metadata: { name },
+      spec,
+    });
+  const read = (kind: Kind, name: string) => world.cluster.request<Raw>('GET', `${pathOf(kinds[kind], world.namespace)}/${name}`);
+  const target = (kind: Kind, name: string, tag: string, digest?: string): Spec['targets'][number] => ({
+    apiVersion: `${kinds[kind].group}/${kinds[kind].version}`,
+    kind: kinds[kind].kind,
+    name,
+    fields: { tag, ...(digest !== undefined && { digest }) },
+  });
+  const waitForValue = (kind: Kind, name: string, path: string, value: string) =>
+    waitFor(`${path} of ${kind} ${name} to be ${value}`, async () => {
+      const raw = await read(kind, name);
+      return valueAt(raw, parseFieldPath(path)) === value && raw;
+    });
+  /** Creates a policy for charts, and waits until it has been reconciled. */
+  const follow = async (name: string, repository: string, targets: Spec['targets'], more: Partial<Spec> = {}) => {
+    await world.createPolicy(name, `${world.registry.host}/${repository}`, { strategy: 'SemVer' }, { artifact: 'Chart', targets, ...more });
+    await world.waitForFirstLook(name);
+  };
+
+  const readEvents = async (repository: string): Promise<{ events?: readonly EventView[] }> => {
+    const response = await fetch(`${service.operationsUrl}/api/v1/events?repository=${encodeURIComponent(repository)}`, { headers });
+    return (await response.json()) as { events?: readonly EventView[] };
+  };
+
+  it('that Helm pushes reach every kind that installs them, as tag or as version', async () => {
+    const { host } = world.registry;
+    const repository = 'charts/web';
+    await helmPush({ host, repository, version: '1.0.0' });
+    const source = { repoURL: `${host}/charts`, chart: 'web', targetRevision: '1.0.0' };
+    const native = { repoURL: `oci://${host}/${repository}`, path: '.', targetRevision: '1.0.0' };
+    const destination = { name: 'in-cluster', namespace: 'shop' };
+    await create('application', 'one', { project: 'default', destination, source });
+    const git = { repoURL: 'https://git.example.com/values.git', targetRevision: 'main', ref: 'values' };
+    await create('application', 'several', { project: 'default', destination, sources: [git, native] });
+    const template = { metadata: { name: 'web' }, spec: { project: 'default', destination, source } };
+    await create('applicationset', 'all', { generators: [{ list: { elements: [] } }], template });
+    await create('ocirepository', 'web', { interval: '1h', url: `oci://${host}/${repository}`, ref: { tag: '1.0.0' } });
+    await create('helmchart', 'web', { chart: `oci://${host}/${repository}`, version: '1.0.0' });
+    const rows = [
+      ['application', 'one', 'spec.source.targetRevision', '1.1.0+build.2'],
+      ['application', 'several', 'spec.sources[1].targetRevision', '1.1.0_build.2'],
+      ['applicationset', 'all', 'spec.template.spec.source.targetRevision', '1.1.0+build.2'],
+      ['ocirepository', 'web', 'spec.ref.tag', '1.1.0_build.2'],
+      ['helmchart', 'web', 'spec.version', '1.1.0+build.2'],
+    ] as const;
+    await follow(
+      'web',
+      repository,
+      rows.map(([kind, name, path]) => target(kind, name, path)),
+    );
+    const before = await Promise.all(rows.map(([kind, name]) => read(kind, name)));
+    await helmPush({ host, repository, version: '1.1.0+build.2' });
+    for (const [index, [kind, name, path, value]] of rows.entries()) {
+      const { spec, metadata } = await waitForValue(kind, name, path, value);
+      // Nothing else of the spec changes.
+      const expected = JSON.stringify(before[index]?.spec).replaceAll('"1.0.0"', JSON.stringify(value));
+      assert.deepEqual(spec, JSON.parse(expected), formatFieldPath(parseFieldPath(path)));
+      assert.equal(metadata.generation, 2);
+    }
+    await world.waitForCondition('web', 'Ready', 'UpToDate');
+    // Crane copies the first version to a higher one.
+    await craneTag({ host, repository, tag: '1.0.0', as: '1.2.0' });
+    for (const [kind, name, path] of rows) await waitForValue(kind, name, path, '1.2.0');
+  });
+
+  it('and images of one repository are not mixed up, and each push says what would select it', async () => {
+    const { host } = world.registry;
+    const repository = 'shop/both';
+    const image = (tag: string) => `${host}/${repository}:${tag}`;
+    await pushImage({ host, repository, tag: '1.0.0' });
+    await helmPush({ host, repository, version: '1.0.1' });
+    await world.createDeployment('both', image('1.0.0'));
+    await create('helmchart', 'both', { chart: `oci://${host}/${repository}`, version: '1.0.1' });
+    await world.createPolicy('both-image', `${host}/${repository}`, { strategy: 'SemVer' }, { target: 'both' });
+    await world.waitForFirstLook('both-image');
+    await follow('both-chart', repository, [target('helmchart', 'both', 'spec.version')]);
+    await helmPush({ host, repository, version: '1.1.0' });
+    await waitForValue('helmchart', 'both', 'spec.version', '1.1.0');
+    await pushImage({ host, repository, tag: '1.2.0', content: 'newer' });
+    assertPatchedTimes(await world.waitForImage('both', image('1.2.0')), 1);
+    const saidOf = (tag: string, policy: string, pattern: RegExp) =>
+      waitFor(`the push of ${tag} to say ${pattern.source} for ${policy}`, async () => {
+        const { events = [] } = await readEvents(`${host}/${repository}`);
+        const results = events.filter((event) => event.tag === tag).flatMap(({ policies }) => policies);
+        return results.some((result) => result.name === policy && pattern.test(`${result.reason} ${result.message}`));
+      });
+    await saidOf('1.1.0', 'both-image', /^NotAnImage .*; a policy with spec\.artifact: Chart selects it$/);
+    await saidOf('1.2.0', 'both-chart', /^OtherArtifact .*; a policy with spec\.artifact: Image selects it$/);
+    assert.equal((await read('helmchart', 'both')).metadata.generation, 2);
+  });
+
+  it('are installed by their digest, where the resource has a field for it', async () => {
+    const { host } = world.registry;
+    const repository = 'charts/pinned';
+    const first = await pushChart({ host, repository, tag: '1.0.0' });
+    await create('ocirepository', 'pinned', {
+      interval: '1h',
+      url: `oci://${host}/${repository}`,
+      ref: { tag: '1.0.0', digest: first.digest },
+    });
+    const fields = target('ocirepository', 'pinned', 'spec.ref.tag', 'spec.ref.digest');
+    await follow('pinned', repository, [fields], { update: { pin: 'Digest' } });
+    const { digest } = await pushChart({ host, repository, tag: '1.1.0' });
+    const { spec } = await waitForValue('ocirepository', 'pinned', 'spec.ref.digest', digest);
+    assert.equal(valueAt(spec, ['ref', 'tag']), '1.1.0');
+  });
+
+  it('are not written where another field decides, or where the resource names another repository', async () => {
+    const { host } = world.registry;
+    const repository = 'charts/kept';
+    await pushChart({ host, repository, tag: '1.0.0' });
+    const url = `oci://${host}/${repository}`;
+    await create('ocirepository', 'kept', { interval: '1h', url, ref: { tag: '1.0.0', semver: '1.x' } });
+    await create('helmchart', 'kept', { chart: 'kept', repo: `https://${host}/charts`, version: '1.0.0' });
+    await follow('kept', repository, [target('ocirepository', 'kept', 'spec.ref.tag'), target('helmchart', 'kept', 'spec.version')]);
+    await pushChart({ host, repository, tag: '1.1.0' });
+    await world.waitForCondition('kept', 'Stalled', 'ContainerNotFound');
+    const { targets = [] } = await world.readStatus('kept');
+    assert.match(JSON.stringify(targets), /spec\.ref\.semver is set, and takes precedence/);
+    assert.match(JSON.stringify(targets), /is no single version of the OCI artifact/);
+    for (const kind of ['ocirepository', 'helmchart'] as const) assert.equal((await read(kind, 'kept')).metadata.generation, 1);
+  });
+});
