@@ -144,7 +144,8 @@ async function findPairs(
     if (result?.status === 'rejected') failures.push(failure(policy, target, result.reason));
     if (result?.status !== 'fulfilled') continue;
     const { kind, workloads } = result.value;
-    const isNeeded = (workload: Workload) => matchesTarget(target, workload) && runningImagesOf(target, workload, spec, aliases).length > 0;
+    const isNeeded = (workload: Workload) =>
+      matchesTarget(target, workload) && runningImagesOf(target, workload, spec, { aliases, findWorkload: () => undefined }).length > 0;
     for (const workload of workloads) {
       const key = `${policy.namespace} ${workloadKey(workload)}`;
       if (!isNeeded(workload)) {

@@ -50,7 +50,8 @@ describe('reasons', () => {
   const conditions = 'NotActing ApprovalRequired PolicyChange CrossNamespace';
   const ofKubernetes =
     'CrashLoopBackOff ImagePullBackOff ReplicaFailure OrderedReady OnDelete NotIn StatefulSet DaemonSet CronJob ReplicaSet ClusterRole ImagePolicy NodePort LoadBalancer';
-  const ofOthers = 'HelmRelease HelmChart ApplicationSet ImageUpdater ImageRepository ImageUpdateAutomation AcrPull RateLimit CloudEvents';
+  const ofOthers =
+    'HelmRelease HelmRepository HelmChart ApplicationSet ImageUpdater ImageRepository ImageUpdateAutomation AcrPull RateLimit CloudEvents';
   const ofTheCode = 'PermanentError WaitError StartAgain SeenCluster ClusterView';
   const known = new Set([
     ...Object.keys(reasons),
@@ -165,6 +166,7 @@ describe('settings and fields', () => {
     'spec.source.helm.valuesObject',
     'spec.workflowSpec',
     'spec.chartRef',
+    'spec.chart.spec.chart',
     'status.storedVersions',
     // Of Argo CD, its image updater, and Flux.
     'status.resources',

@@ -18,6 +18,8 @@ const kinds = {
   application: { group: 'argoproj.io', version: 'v1alpha1', kind: 'Application', plural: 'applications' },
   applicationset: { group: 'argoproj.io', version: 'v1alpha1', kind: 'ApplicationSet', plural: 'applicationsets' },
   ocirepository: { group: 'source.toolkit.fluxcd.io', version: 'v1', kind: 'OCIRepository', plural: 'ocirepositories' },
+  helmrelease: { group: 'helm.toolkit.fluxcd.io', version: 'v2', kind: 'HelmRelease', plural: 'helmreleases' },
+  helmrepository: { group: 'source.toolkit.fluxcd.io', version: 'v1', kind: 'HelmRepository', plural: 'helmrepositories' },
   helmchart: { group: 'helm.cattle.io', version: 'v1', kind: 'HelmChart', plural: 'helmcharts' },
 } as const satisfies Record<string, CustomKind>;
 type Kind = keyof typeof kinds;
@@ -34,10 +36,11 @@ describe('charts', { skip: lacks ?? false }, () => {
   let service: Service;
   let headers: Record<string, string>;
   before(async () => {
-    const extraRules = Object.values(kinds).map(({ group, plural }) => ({
+    // HelmRepositories are only read.
+    const extraRules = Object.values(kinds).map(({ group, kind, plural }) => ({
       apiGroups: [group],
       resources: [plural],
-      verbs: ['get', 'list', 'watch', 'patch'],
+      verbs: ['get', 'list', 'watch', ...(kind === 'HelmRepository' ? [] : ['patch'])],
     }));
     world = await startWorld({ extraRules });
     for (const name of Object.keys(kinds)) await installDefinition(world.cluster, name);
@@ -49,8 +52,8 @@ describe('charts', { skip: lacks ?? false }, () => {
   });
   after(() => world.stop());
 
-  const create = (kind: Kind, name: string, spec: object) =>
-    world.cluster.request('POST', pathOf(kinds[kind], world.namespace), {
+  const create = (kind: Kind, name: string, spec: object, namespace = world.namespace) =>
+    world.cluster.request('POST', pathOf(kinds[kind], namespace), {
       apiVersion: `${kinds[kind].group}/${kinds[kind].version}`,
       kind: kinds[kind].kind,
       metadata: { name },
@@ -144,6 +147,42 @@ describe('charts', { skip: lacks ?? false }, () => {
     await saidOf('1.1.0', 'both-image', /^NotAnImage .*; a policy with spec\.artifact: Chart selects it$/);
     await saidOf('1.2.0', 'both-chart', /^OtherArtifact .*; a policy with spec\.artifact: Image selects it$/);
     assert.equal((await read('helmchart', 'both')).metadata.generation, 2);
+  });
+
+  it('reach a HelmRelease through its HelmRepository, in another namespace only with the consent of its owners', async () => {
+    const { host } = world.registry;
+    const repository = 'charts/release';
+    await pushChart({ host, repository, tag: '1.0.0' });
+    const elsewhere = await world.cluster.namespace('sources');
+    const source = { interval: '5m', type: 'oci', insecure: true };
+    await create('helmrepository', 'own', { ...source, url: `oci://${host}/charts` });
+    await create('helmrepository', 'theirs', { ...source, url: `oci://${host}/charts` }, elsewhere);
+    const release = (sourceRef: object) => ({
+      interval: '5m',
+      chart: { spec: { chart: 'release', version: '1.0.0', sourceRef: { kind: 'HelmRepository', ...sourceRef } } },
+    });
+    await create('helmrelease', 'own', release({ name: 'own' }));
+    await create('helmrelease', 'theirs', release({ name: 'theirs', namespace: elsewhere }));
+    const version = 'spec.chart.spec.version';
+    await follow('own', repository, [target('helmrelease', 'own', version)]);
+    await follow('theirs', repository, [target('helmrelease', 'theirs', version)]);
+    await pushChart({ host, repository, tag: '1.1.0' });
+    await waitForValue('helmrelease', 'own', version, '1.1.0');
+    await world.waitForCondition('theirs', 'Stalled', 'ContainerNotFound');
+    assert.match(JSON.stringify((await world.readStatus('theirs')).targets), /or its HelmRepository cannot be seen/);
+    assert.equal((await read('helmrelease', 'theirs')).metadata.generation, 1);
+    const allow = { 'operator.technomad.dev/allow-policies-from': world.namespace };
+    await world.annotate(`${pathOf(kinds.helmrepository, elsewhere)}/theirs`, allow);
+    // The next push finds the consent.
+    await pushChart({ host, repository, tag: '1.2.0' });
+    for (const name of ['own', 'theirs']) await waitForValue('helmrelease', name, version, '1.2.0');
+    // The repository names other charts from now on, of which no push speaks.
+    const other = { spec: { url: `oci://${host}/others` } };
+    await world.cluster.request('PATCH', `${pathOf(kinds.helmrepository, world.namespace)}/own`, other, 'application/merge-patch+json');
+    await pushChart({ host, repository, tag: '1.3.0' });
+    await waitForValue('helmrelease', 'theirs', version, '1.3.0');
+    await world.waitForCondition('own', 'Stalled', 'ContainerNotFound');
+    assert.equal((await read('helmrelease', 'own')).metadata.generation, 3);
   });
 
   it('are installed by their digest, where the resource has a field for it', async () => {

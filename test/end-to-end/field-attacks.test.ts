@@ -106,7 +106,6 @@ const attacks: readonly Attack[] = [
     fields: [
       { tag: 'spec.serviceAccountName' },
       { tag: 'spec.targetNamespace', repository: 'spec.values.web.repository' },
-      { tag: 'spec.chart.spec.version' },
       { tag: 'spec.values.serviceAccountName', repository: 'spec.values.web.repository' },
       { tag: 'spec.values.image.tag', repository: 'spec.values.web.repository' },
       { tag: 'spec.values.__proto__.tag' },

@@ -1,3 +1,4 @@
+import { sourceOf } from '../../core/plan/plan-fields.ts';
 import { type ConsentGrant, needsConsent, withGrants } from '../../core/plan/consent.ts';
 import { PermanentError } from '../../core/model/errors.ts';
 import type { ImagePolicy, PolicySpec, PolicyTarget } from '../../core/model/image-policy.ts';
@@ -90,7 +91,10 @@ export async function readTargets(
     const { namespace } = target;
     if (namespace !== policy.namespace && crossNamespace === 'deny') continue;
     try {
-      for (const workload of (await readTarget(client, target, customTargets)).workloads) workloads.set(workloadKey(workload), workload);
+      const read = (await readTarget(client, target, customTargets)).workloads;
+      for (const workload of read) workloads.set(workloadKey(workload), workload);
+      for (const source of new Set(read.flatMap((workload) => sourceOf(target.fields, workload) ?? [])))
+        for (const workload of (await readTarget(client, source, customTargets)).workloads) workloads.set(workloadKey(workload), workload);
       if (needsConsent({ ...target, name: '' }, policy, crossNamespace) && !namespaces.has(namespace))
         namespaces.set(
           namespace,

@@ -34,12 +34,30 @@ const ociReference: readonly FieldRule[] = [
   { path: 'spec.ref.digest', repository: 'spec.url', chart: { isDigest: true } },
 ];
 
+/** The rule for the chart of a HelmRelease, which a HelmRepository of the type `oci` holds: https://fluxcd.io/flux/components/source/helmrepositories/#helm-oci-repository */
+const helmReleaseChart: FieldRule = {
+  path: 'spec.chart.spec.version',
+  repository: 'spec.chart.spec.sourceRef.name',
+  chart: {
+    name: 'spec.chart.spec.chart',
+    isVersion: true,
+    source: {
+      apiVersion: 'source.toolkit.fluxcd.io/v1',
+      kind: 'HelmRepository',
+      kindField: 'spec.chart.spec.sourceRef.kind',
+      namespaceField: 'spec.chart.spec.sourceRef.namespace',
+      urlField: 'spec.url',
+      typeField: 'spec.type',
+    },
+  },
+};
+
 const image: readonly FieldRule[] = [{ path: 'spec.image' }];
 /** Kinds whose operator configures what runs according to the version in a separate field, not according to the image. */
 const imageWithVersion: readonly FieldRule[] = [{ path: 'spec.image', version: 'spec.version' }];
 
 export const builtInTargets: readonly CustomTarget[] = [
-  ...kinds('helm.toolkit.fluxcd.io', ['v2', 'v2beta2', 'v2beta1'], ['HelmRelease'], helmValues('spec.values')),
+  ...kinds('helm.toolkit.fluxcd.io', ['v2', 'v2beta2', 'v2beta1'], ['HelmRelease'], [...helmValues('spec.values'), helmReleaseChart]),
   ...kinds(
     'argoproj.io',
     ['v1alpha1'],

@@ -59,6 +59,13 @@ export function fieldRulesOf(kind: KindRef, customTargets: readonly CustomTarget
   return [...customTargets, ...builtInTargets].filter((target) => kindKey(target) === key).flatMap(({ fields }) => fields);
 }
 
+/** The fields of a kind that are read because resources of other kinds get their charts from it. Policies never write them. */
+export function sourceFieldsOf(kind: KindRef): readonly FieldRule[] {
+  const sources = builtInTargets.flatMap(({ fields }) => fields.flatMap(({ chart }) => chart?.source ?? []));
+  const [found] = sources.filter((source) => kindKey(source) === kindKey(kind));
+  return found === undefined ? [] : [{ path: found.urlField }, { path: found.typeField }];
+}
+
 /** Why no field of a kind may ever be written, whatever the configuration allows; undefined if it may allow some. */
 export function whyNever({ apiVersion, kind }: KindRef): string | undefined {
   const group = apiVersion?.split('/')[0] ?? '';
@@ -119,7 +126,7 @@ function chartFieldsOf({ path: pattern, chart }: FieldRule, path: string, { tag,
   const own = [tag, digest].map((one) => one && canonical(one));
   const overruledBy = chart.overruledBy?.filter((other) => !own.includes(other)) ?? [];
   const name = chart.name && repositoryPathOf({ path: pattern, repository: chart.name }, path);
-  return { ...defined({ name, isVersion: chart.isVersion }), ...(overruledBy.length > 0 && { overruledBy }) };
+  return { ...defined({ name, isVersion: chart.isVersion, source: chart.source }), ...(overruledBy.length > 0 && { overruledBy }) };
 }
 
 /** The path of the field with the repository; undefined if the operator has fixed the repository. */

@@ -15,6 +15,20 @@ export interface ChartFields {
   readonly isDigest?: true;
   /** Fields that take precedence: while one of them is set, nothing else decides what is pulled. */
   readonly overruledBy?: readonly string[];
+  /** The kind of object that holds the URL, where the field of the repository holds only the name of that object. */
+  readonly source?: ChartSource;
+}
+
+/** An object that holds the URL of a repository of charts, and the fields with which resources refer to it. It is only read. */
+export interface ChartSource {
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** The fields of the resource that hold the kind and the namespace of the object. */
+  readonly kindField: string;
+  readonly namespaceField: string;
+  /** The fields of the object that hold the URL and its type, which must be `oci`. */
+  readonly urlField: string;
+  readonly typeField: string;
 }
 
 /**
@@ -29,6 +43,11 @@ export function chartRepository(url: string, name: string): string | undefined {
   // Helm, Flux and Argo CD do not complete a single name with `library/`, as container runtimes do.
   const isComplete = path.length > 1 || !host.endsWith('docker.io');
   return isHost && isComplete && path.every((part) => part !== '') && !/[@?#:\s]/.test(path.join('/')) ? full : undefined;
+}
+
+/** The repository of a chart below the URL of a source, which begins with a scheme: `oci://ghcr.io/charts` and `web` are `ghcr.io/charts/web`. */
+export function chartOfSource(url: string, name: string): string | undefined {
+  return name === '' ? undefined : chartRepository(`${url.endsWith('/') ? url.slice(0, -1) : url}/${name}`, '');
 }
 
 /** The tag of a version: `1.2.3_build.1` of `1.2.3+build.1`. OCI tags have no `+`, and versions no `_`. */

@@ -63,5 +63,11 @@ export function matchesTarget(target: PolicyTarget, workload: WorkloadRef & Pick
 /** The kinds of a policy's targets. They must be known before the policy can be evaluated. */
 export function wantedKinds({ spec }: Pick<ImagePolicy, 'spec'>): KindRef[] {
   const { targets = [] } = scopeOf(spec) ?? {};
-  return targets.map(({ apiVersion, kind }) => ({ ...defined({ apiVersion }), kind }));
+  return targets.flatMap(kindsOf);
+}
+
+/** The kind of a target, and the one that holds the URL of its chart, if that is another object. */
+export function kindsOf({ apiVersion, kind, fields }: PolicyTarget): KindRef[] {
+  const source = fields?.chart?.source;
+  return [{ ...defined({ apiVersion }), kind }, ...(source === undefined ? [] : [{ apiVersion: source.apiVersion, kind: source.kind }])];
 }

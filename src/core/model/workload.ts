@@ -164,6 +164,8 @@ export interface ContainerChange extends ImagePosition {
   readonly fields?: readonly FieldChange[];
   /** The record of the change to write to the workload's annotation. */
   readonly update?: LastUpdate;
+  /** The object from which the URL of a chart was read, in the state in which it was read. */
+  readonly source?: WorkloadRef & Pick<Workload, 'uid' | 'generation'>;
 }
 
 /** The change of a field. A field that is not set has the value null. A field without `to` is not changed, but the patch tests its value. */

@@ -2,7 +2,8 @@
 import { parse } from 'semver';
 import { defined } from '../model/defined.ts';
 import { fieldLabel, parseFieldPath } from '../model/field-path.ts';
-import { chartRepository, tagOfVersion, versionOfTag } from '../model/oci-chart.ts';
+import { versionOfTag } from '../model/oci-chart.ts';
+import type { WorkloadView } from '../model/resolve-target.ts';
 import { registryPathsOf, type RegistryPaths } from '../model/field-rules.ts';
 import type { PolicyScope, PolicySpec, TargetFields } from '../model/image-policy.ts';
 import {
@@ -13,15 +14,24 @@ import {
   type RegistryAliases,
   type Candidate,
 } from '../model/image-reference.ts';
+import { fieldOf, findSource, holdsVersion, readChart, readOverruling, stateOf } from './chart-fields.ts';
 import { stages } from '../select/tag-track.ts';
 import type { ImageDecision } from './decide-image.ts';
 import type { UnchangedContainer, TargetProblem } from './plan-update.ts';
-import { formatWorkload, type Workload, type WorkloadField, type ContainerChange, type FieldChange } from '../model/workload.ts';
+import {
+  formatWorkload,
+  type Workload,
+  type WorkloadRef,
+  type WorkloadField,
+  type ContainerChange,
+  type FieldChange,
+} from '../model/workload.ts';
 
 export interface FieldsInput {
   readonly spec: PolicySpec;
   readonly candidate: Candidate;
   readonly aliases: RegistryAliases;
+  readonly findWorkload: WorkloadView['findWorkload'];
   readonly decideImage: (running: ImageReference, container: string, image: string) => ImageDecision;
 }
 
@@ -30,6 +40,9 @@ type Usable = Extract<WorkloadField, { readonly value: unknown }>;
 interface Paths extends Omit<TargetFields, 'chart'>, RegistryPaths {
   /** The field with the name of a chart. */
   readonly name?: string;
+  /** The fields with the kind and the namespace of the object that holds the URL of the chart. */
+  readonly sourceKind?: string;
+  readonly sourceNamespace?: string;
 }
 type Part = keyof Paths;
 
@@ -46,13 +59,15 @@ export function planFields(
   const overruling = readOverruling(fields, workload);
   if ('problem' in overruling) return overruling;
   const main = fields.tag ?? fields.image ?? fields.digest ?? '';
-  const texts = textsOf(values, fields);
+  const source = findSource(fields, referenceIn(values), workload, input.findWorkload);
+  const texts = textsOf(values, fields, source);
   const image = compose(texts, input.spec);
   const running = readRunning(texts, fields, input);
   if (running === undefined) {
     // The message does not contain the value, because authors of policies may not be permitted to read the resource.
     const what = fields.chart === undefined ? 'no image of' : 'no single version of the OCI artifact';
-    const message = `what ${formatWorkload(workload)} holds in ${listPaths(paths)} is ${what} ${formatRepository(input.spec.repository)}`;
+    const hint = fields.chart?.source === undefined || source !== undefined ? '' : `, or its ${fields.chart.source.kind} cannot be seen`;
+    const message = `what ${formatWorkload(workload)} holds in ${listPaths(paths)} is ${what} ${formatRepository(input.spec.repository)}${hint}`;
     return { problem: { reason: 'ContainerNotFound', message } };
   }
   const container = labelOf(fields);
@@ -75,7 +90,8 @@ export function planFields(
     const to = writtenAs(part, wanted, values, fields);
     return [{ path, from, ...(to !== (from ?? '') && { to }) }];
   });
-  return { container, index: 0, from: image, to: compose(wanted, input.spec), fields: [...changes, ...overruling] };
+  const change = { container, index: 0, from: image, to: compose(wanted, input.spec), fields: [...changes, ...overruling] };
+  return source === undefined ? change : { ...change, source: stateOf(source) };
 }
 
 /** The image that the fields make, if all of them exist and it belongs to the policy's repository. */
@@ -86,7 +102,7 @@ export function imageOfFields(
 ): { readonly container: string; readonly image: string; readonly reference: ImageReference } | undefined {
   const values = readValues(withSource(fields, workload), workload);
   if (workload.containers.length > 0 || 'problem' in values || 'problem' in readOverruling(fields, workload)) return undefined;
-  const texts = textsOf(values, fields);
+  const texts = textsOf(values, fields, findSource(fields, referenceIn(values), workload, input.findWorkload));
   const reference = readRunning(texts, fields, input);
   return reference && { container: labelOf(fields), image: compose(texts, input.spec), reference };
 }
@@ -97,30 +113,16 @@ function labelOf({ tag, image, digest }: TargetFields): string {
 }
 
 /** The values that decide which image the fields make. */
-interface Written extends Pick<FieldsInput, 'aliases'> {
+interface Written extends Pick<FieldsInput, 'aliases' | 'findWorkload'> {
   readonly spec: Pick<PolicyScope, 'repository' | 'strategy'>;
-}
-
-/** The fields that take precedence over those of a chart, none of which is set, for the patch to test; or the problem that one is set. */
-function readOverruling({ chart }: TargetFields, workload: Workload): readonly FieldChange[] | { readonly problem: TargetProblem } {
-  const changes: FieldChange[] = [];
-  for (const path of chart?.overruledBy ?? []) {
-    const field = fieldOf(workload, path);
-    if ('unusable' in field && field.unusable === 'ParentMissing') continue;
-    if ('unusable' in field || (field.value !== null && field.value !== '')) return { problem: overruled(path, workload) };
-    changes.push({ path, from: field.value });
-  }
-  return changes;
-}
-
-function overruled(path: string, workload: Workload): TargetProblem {
-  const message = `${formatWorkload(workload)}: ${path} is set, and takes precedence over the field that the policy writes: remove it, or name it in fields`;
-  return { reason: 'ContainerNotFound', message };
 }
 
 /** Adds the field with the name of a chart, or the fields that may hold the registry of an image. If `global` is not set, it cannot hold one, and the patch tests that it is still not set. */
 function withSource({ chart, ...fields }: TargetFields, workload: Workload): Paths {
-  if (chart !== undefined) return { ...fields, ...defined({ name: chart.name }) };
+  if (chart !== undefined) {
+    const { kindField: sourceKind, namespaceField: sourceNamespace } = chart.source ?? {};
+    return { ...fields, ...defined({ name: chart.name, sourceKind, sourceNamespace }) };
+  }
   if (fields.repository === undefined) return fields;
   const { global, globalRegistry, ...beside } = registryPathsOf(fields.repository);
   if (global === undefined || globalRegistry === undefined) return { ...fields, ...beside };
@@ -145,11 +147,6 @@ function readValues(paths: Paths, workload: Workload): ReadonlyMap<Part, Usable>
   return values;
 }
 
-/** The value of a field. Of the fields that a pattern may match, only existing ones were read. */
-function fieldOf({ fields = {} }: Workload, path: string): WorkloadField {
-  return (Object.hasOwn(fields, path) ? fields[path] : undefined) ?? { unusable: 'ParentMissing' };
-}
-
 function hasContainers(workload: Workload): TargetProblem {
   const message = `${formatWorkload(workload)} has a pod template, whose containers are found by their image: remove fields`;
   return { reason: 'UnsupportedTargetKind', message };
@@ -166,29 +163,50 @@ function noRegistry(path: string, workload: Workload): TargetProblem {
 }
 
 function entriesOf(paths: Paths): [Part, string][] {
-  const parts: readonly Part[] = ['image', 'repository', 'name', 'registry', 'globalRegistry', 'global', 'tag', 'digest', 'version'];
+  const parts: readonly Part[] = [
+    'image',
+    'repository',
+    'name',
+    'sourceKind',
+    'sourceNamespace',
+    'registry',
+    'globalRegistry',
+    'global',
+    'tag',
+    'digest',
+    'version',
+  ];
   return parts.flatMap((part) => (paths[part] === undefined ? [] : [[part, paths[part]]]));
 }
 
 /** The texts of the fields. Those of a chart are read as an image: the repository without a scheme and with the name, and the version as its tag. */
-function textsOf(values: ReadonlyMap<Part, Usable>, { chart }: TargetFields): Map<Part, string> {
+function textsOf(values: ReadonlyMap<Part, Usable>, { chart }: TargetFields, source: Workload | undefined): Map<Part, string> {
   const texts = new Map([...values].map(([part, { value }]) => [part, value === null ? '' : String(value)]));
   if (chart === undefined) return texts;
-  // A text that names no OCI repository becomes one that no image has.
-  texts.set('repository', chartRepository(texts.get('repository') ?? '', texts.get('name') ?? '') ?? notOci);
-  if (texts.has('tag')) texts.set('tag', tagOfVersion(texts.get('tag') ?? ''));
+  readChart(texts, chart, source);
   return texts;
 }
 
-const notOci = 'not an OCI repository';
+/** The object that holds the URL of the chart of a resource, if the resource refers to one. */
+export function sourceOf(fields: TargetFields | undefined, workload: Workload): WorkloadRef | undefined {
+  let found: WorkloadRef | undefined;
+  const values = fields && readValues(withSource(fields, workload), workload);
+  if (fields === undefined || values === undefined || 'problem' in values) return undefined;
+  findSource(fields, referenceIn(values), workload, (ref) => void (found = ref));
+  return found;
+}
+
+function referenceIn(values: ReadonlyMap<Part, Usable>): Parameters<typeof findSource>[1] {
+  const text = (part: Part) => values.get(part)?.value?.toString();
+  return { kind: text('sourceKind'), namespace: text('sourceNamespace'), name: text('repository') };
+}
 
 /** A text in the form that its field holds. A field that is only read has the text that it had. */
 function writtenAs(part: Part, wanted: ReadonlyMap<Part, string>, values: ReadonlyMap<Part, Usable>, { chart }: TargetFields): string {
   const text = wanted.get(part) ?? '';
   if (chart === undefined) return text;
-  if (part === 'repository' || part === 'name') return String(values.get(part)?.value ?? '');
-  const isVersion = chart.isVersion === true || (wanted.get('name') ?? '') !== '';
-  return part === 'tag' && isVersion ? versionOfTag(text) : text;
+  if (part !== 'tag' && part !== 'digest') return String(values.get(part)?.value ?? '');
+  return part === 'tag' && holdsVersion(chart, wanted.get('name') ?? '') ? versionOfTag(text) : text;
 }
 
 /** Composes the image. If no field contains the repository, it is the policy's. A registry is prepended, as charts do. */

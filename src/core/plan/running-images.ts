@@ -13,7 +13,9 @@ import type { Outcome } from './outcome.ts';
 /** The images of the policy's repository that its targets run. */
 function runningReferences(spec: PolicySpec, view: WorkloadView, aliases: RegistryAliases): RunningImage[] {
   return spec.targets.flatMap((target) =>
-    resolveTarget(target, view).flatMap((workload) => runningImagesOf(target, workload, spec, aliases)),
+    resolveTarget(target, view).flatMap((workload) =>
+      runningImagesOf(target, workload, spec, { aliases, findWorkload: view.findWorkload }),
+    ),
   );
 }
 
@@ -75,10 +77,10 @@ export function runningImagesOf(
   target: PolicyTarget,
   workload: Workload,
   spec: Pick<PolicyScope, 'repository' | 'strategy'>,
-  aliases: RegistryAliases,
+  { aliases, findWorkload }: Pick<WorkloadView, 'findWorkload'> & { readonly aliases: RegistryAliases },
 ): RunningImage[] {
   if (target.fields !== undefined) {
-    const found = imageOfFields(target.fields, workload, { spec, aliases });
+    const found = imageOfFields(target.fields, workload, { spec, aliases, findWorkload });
     return found === undefined ? [] : [{ workload, ...found }];
   }
   return targetImages(target, workload).flatMap(({ container: { name: container, image } }) => {

@@ -59,7 +59,7 @@ export function seeTargets(policy: Policy, view: TargetsView): readonly Seen[] |
   for (const { target, state } of states) {
     if (typeof state === 'object' && 'problem' in state) continue;
     for (const workload of resolveTarget(target, view)) {
-      for (const { container, image, reference } of runningImagesOf(target, workload, spec, aliases)) {
+      for (const { container, image, reference } of runningImagesOf(target, workload, spec, { aliases, findWorkload: view.findWorkload })) {
         const tag = runningTag(reference, { status, workload, container });
         const seen = { ...identityOf(workload), workload, container, image, ...defined({ tag }) };
         found.set(`${workloadKey(workload)}/${container}`, seen);

@@ -1,6 +1,7 @@
 import type { ImagePolicy, PolicySpec, PolicyTarget } from '../../core/model/image-policy.ts';
 import type { Repository } from '../../core/model/image-reference.ts';
 import { createStalledIndex, createPolicyIndex, createTargetIndex, type TargetIndex } from './policy-indexes.ts';
+import { kindsOf } from '../../core/model/resolve-target.ts';
 import { createKindQuota } from './kind-quota.ts';
 import type { KindRef, Workload } from '../../core/model/workload.ts';
 import { createKindWatches } from './kind-watches.ts';
@@ -77,8 +78,12 @@ export function createClusterCache({ otherKinds = () => [], whyHeld, ...options 
     findWorkload: workloads.findWorkload,
     listWorkloads: workloads.listWorkloads,
     targetState(target: PolicyTarget, policy: Pick<ImagePolicy, 'namespace'>): TargetState {
-      const problem = quota.problemOf(policy.namespace, target);
-      return problem === undefined ? workloads.state(target, target.namespace) : { problem };
+      const states = kindsOf(target).map((kind): TargetState => {
+        const problem = quota.problemOf(policy.namespace, kind);
+        return problem === undefined ? workloads.state(kind, target.namespace) : { problem };
+      });
+      const [own = 'starting'] = states;
+      return states.find((state) => state === 'starting' || 'problem' in state) ?? own;
     },
     matchPolicies: byRepository.match,
     /** The policies of a repository whose namespaces are not selected. */
@@ -113,7 +118,8 @@ export async function awaitTargets(
 ): Promise<void> {
   const starting = targets.filter((target) => cache.targetState(target, policy) === 'starting');
   if (starting.length === 0) return;
-  cache.workloads.startWatches(starting);
-  const synced = abortable(cache.workloads.synced(starting), signal).catch(() => undefined);
+  const kinds = starting.flatMap(kindsOf);
+  cache.workloads.startWatches(kinds);
+  const synced = abortable(cache.workloads.synced(kinds), signal).catch(() => undefined);
   await within(maxWaitMs, synced);
 }

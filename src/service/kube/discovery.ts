@@ -1,6 +1,6 @@
 import { abortable } from '../../core/async/deadline.ts';
 import { PermanentError } from '../../core/model/errors.ts';
-import { fieldRulesOf, type CustomTarget } from '../../core/model/field-rules.ts';
+import { fieldRulesOf, sourceFieldsOf, type CustomTarget } from '../../core/model/field-rules.ts';
 import type { KubeClient } from './client.ts';
 import { isKubeError } from './kube-error.ts';
 import type { TargetKind } from './targets.ts';
@@ -66,7 +66,7 @@ export function createDiscovery(client: KubeClient, customTargets: readonly Cust
         throw new PermanentError('TargetKindUnknown', message);
       }
       if (found.namespaced !== true) throw new PermanentError('UnsupportedTargetKind', `${kind} of ${apiVersion} is not namespaced`);
-      const fields = fieldRulesOf({ apiVersion, kind }, customTargets);
+      const fields = [...fieldRulesOf({ apiVersion, kind }, customTargets), ...sourceFieldsOf({ apiVersion, kind })];
       const target = { kind, apiVersion, resource: found.name, podSpecPath: ['spec', 'template', 'spec'] };
       return fields.length === 0 ? target : { ...target, fields };
     },

@@ -46,6 +46,8 @@ export function readFields(raw: unknown, rules: readonly FieldRule[], entries: E
       add(pattern);
       if (beside !== undefined) addSource(beside);
       if (nameOfChart !== undefined) add(nameOfChart);
+      if (chart?.source !== undefined)
+        for (const other of [chart.source.kindField, chart.source.namespaceField]) add(parseFieldPath(other));
       for (const other of chart?.overruledBy ?? []) add(parseFieldPath(other));
       continue;
     }

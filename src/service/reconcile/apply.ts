@@ -10,7 +10,7 @@ import { lastUpdateOf, withUpdates } from '../../core/model/last-update.ts';
 import { findContainer, identityOf, isNewer, workloadKey, type ContainerChange, type Workload } from '../../core/model/workload.ts';
 import { inParallel } from '../../core/async/in-parallel.ts';
 import { imagesOf, withProgress, type Attempt, type Progress, type StartAgain } from './attempt.ts';
-import { gatherConsents, type ConfirmConsent } from './consents.ts';
+import { confirmSource, gatherConsents, type ConfirmConsent } from './consents.ts';
 import { planWith, type Planned } from './plan.ts';
 import type { Ports } from './ports.ts';
 import { isOld, type Selected } from './selection.ts';
@@ -119,7 +119,15 @@ async function patchAll(
   const isAnswerOld = () => progress.selected !== undefined && isOld(progress.selected, cluster.now());
   const results = await inParallel(changing, spec.maxParallel ?? defaultParallel, async (target): Promise<TargetResult> => {
     const confirm: Confirm = async () =>
-      isAnswerOld() ? undefined : confirmAll([() => ports.policies.confirm(policy, signal), () => confirmConsent(target.workload)]);
+      isAnswerOld()
+        ? undefined
+        : confirmAll([
+            () => ports.policies.confirm(policy, signal),
+            () => confirmConsent(target.workload),
+            ...target.changes.flatMap(({ source }) =>
+              source === undefined ? [] : [() => confirmSource(source, attempt, ports.workloads)],
+            ),
+          ]);
     return { target, result: await patch(target, plan, attempt, { ...ports, confirm }) };
   });
   return changing.map((target, index) => {

@@ -3,7 +3,7 @@ import { evaluateConsent, needsConsent, type Asker, type Consent } from '../../c
 import { wantsChange, type UpdatePlan } from '../../core/plan/plan-update.ts';
 import { confirmedForMs } from '../../core/model/confirmation.ts';
 import { PermanentError } from '../../core/model/errors.ts';
-import { workloadKey, type Workload, type WorkloadRef } from '../../core/model/workload.ts';
+import { workloadKey, type ContainerChange, type Workload, type WorkloadRef } from '../../core/model/workload.ts';
 import { createTtlCache } from '../../core/async/bounded-map.ts';
 import { inParallel } from '../../core/async/in-parallel.ts';
 import type { Reconcile } from './attempt.ts';
@@ -101,6 +101,25 @@ function confirmConsent(
       throw error;
     }
   };
+}
+
+/**
+ * Confirms that the object from which the URL of a chart was read is as it was, and that its owners consent. Returns when that was true, by the monotonic clock;
+ * undefined if it is not true any more.
+ */
+export async function confirmSource(
+  source: NonNullable<ContainerChange['source']>,
+  asking: Asking,
+  workloads: Workloads,
+): Promise<number | undefined> {
+  const { policy, cluster, signal } = asking;
+  const readAt = performance.now();
+  const isForeign = needsConsent(source, policy, cluster.crossNamespace);
+  const { workload, consent } = isForeign
+    ? await ask(source, asking, workloads)
+    : { workload: await workloads.read(source, signal), consent: { granted: true } };
+  const isSame = workload?.uid === source.uid && workload.generation === source.generation && workload.isDeleted !== true;
+  return isSame && consent.granted ? readAt : undefined;
 }
 
 async function ask(

@@ -13,6 +13,7 @@ const kinds = {
   ApplicationSet: 'argoproj.io/v1alpha1',
   OCIRepository: 'source.toolkit.fluxcd.io/v1',
   HelmChart: 'helm.cattle.io/v1',
+  HelmRelease: 'helm.toolkit.fluxcd.io/v2',
 } as const;
 type Kind = keyof typeof kinds;
 const [a, b] = [digestOf('a'), digestOf('b')];
@@ -39,7 +40,7 @@ function written(
     hasApplied: true,
     aliases: noAliases,
     ...allKnown,
-    findWorkload: () => workload,
+    findWorkload: (one) => (one.kind === 'HelmRepository' ? sources[`${one.namespace}/${one.name}`] : workload),
   }).targets;
   const { changes = [], unchanged = [], problem } = target ?? {};
   const [change] = changes;
@@ -47,6 +48,35 @@ function written(
   assert.equal(change.from.split(':')[0], 'registry.example.com/shop/web');
   return Object.fromEntries((change.fields ?? []).flatMap(({ path, to }) => (to === undefined ? [] : [[path, to]])));
 }
+
+/** The HelmRepositories that the policy may see. */
+const repositoryOf = (url: string, type: string | null) =>
+  workloadOf(
+    {},
+    {
+      apiVersion: 'source.toolkit.fluxcd.io/v1',
+      kind: 'HelmRepository',
+      fields: { 'spec.url': { value: url }, 'spec.type': { value: type } },
+    },
+  );
+const sources: Record<string, ReturnType<typeof workloadOf>> = {
+  'shop/oci': repositoryOf('oci://registry.example.com/shop', 'oci'),
+  'shop/slash': repositoryOf('oci://registry.example.com/shop/', 'oci'),
+  'shop/http': repositoryOf('https://registry.example.com/shop', null),
+  'shop/typeless': repositoryOf('oci://registry.example.com/shop', null),
+  'flux/oci': repositoryOf('oci://registry.example.com/shop', 'oci'),
+  'shop/deleted': { ...repositoryOf('oci://registry.example.com/shop', 'oci'), isDeleted: true },
+};
+const chartOf = 'spec.chart.spec';
+const release = { tag: `${chartOf}.version` };
+const helmRelease = (name: string, change: Record<string, string | null> = {}) => ({
+  [`${chartOf}.chart`]: 'web',
+  [`${chartOf}.version`]: '1.2.3',
+  [`${chartOf}.sourceRef.kind`]: 'HelmRepository',
+  [`${chartOf}.sourceRef.name`]: name,
+  [`${chartOf}.sourceRef.namespace`]: null,
+  ...change,
+});
 
 const source = 'spec.source';
 const argo = { tag: `${source}.targetRevision` };
@@ -90,6 +120,8 @@ const rows: [name: string, args: Parameters<typeof written>, expected: Record<st
   ],
   ['Argo CD, with another chart', ['Application', argo, helm('1.2.3', { [`${source}.chart`]: 'other' })], 'ContainerNotFound'],
   ['Argo CD, with a range', ['Application', argo, helm('1.*')], 'ContainerNotFound'],
+  ['Argo CD, with a range that could be a tag', ['Application', argo, helm('1.x')], 'ContainerNotFound'],
+  ['Argo CD, with two numbers, which are a range', ['Application', argo, helm('1.2')], 'ContainerNotFound'],
   ['Argo CD, with no revision', ['Application', argo, helm(null)], 'NotComparable'],
   [
     'Argo CD, one of several sources',
@@ -162,12 +194,34 @@ const rows: [name: string, args: Parameters<typeof written>, expected: Record<st
     ['OCIRepository', { tag: 'spec.ref.tag' }, flux({ 'spec.url': 'oci://registry.example.com/shop/other', 'spec.ref.tag': '1.2.3' })],
     'ContainerNotFound',
   ],
+  ['a HelmRelease', ['HelmRelease', release, helmRelease('oci'), build], { [release.tag]: '1.3.0+build.7' }],
+  ['a HelmRelease, with a slash at the end of the URL', ['HelmRelease', release, helmRelease('slash')], { [release.tag]: '1.3.0' }],
+  [
+    'a HelmRelease, with a repository of another namespace',
+    ['HelmRelease', release, helmRelease('oci', { [`${chartOf}.sourceRef.namespace`]: 'flux' })],
+    { [release.tag]: '1.3.0' },
+  ],
+  ['a HelmRelease, with a range', ['HelmRelease', release, helmRelease('oci', { [release.tag]: '1.x' })], 'ContainerNotFound'],
+  ['a HelmRelease, with a Helm repository', ['HelmRelease', release, helmRelease('http')], 'ContainerNotFound'],
+  ['a HelmRelease, with a repository that is not of the type oci', ['HelmRelease', release, helmRelease('typeless')], 'ContainerNotFound'],
+  ['a HelmRelease, with a repository that the policy may not see', ['HelmRelease', release, helmRelease('hidden')], 'ContainerNotFound'],
+  ['a HelmRelease, with a repository that is being deleted', ['HelmRelease', release, helmRelease('deleted')], 'ContainerNotFound'],
+  [
+    'a HelmRelease, with another kind of source of that name',
+    ['HelmRelease', release, helmRelease('oci', { [`${chartOf}.sourceRef.kind`]: 'GitRepository' })],
+    'ContainerNotFound',
+  ],
+  [
+    'a HelmRelease, with another chart',
+    ['HelmRelease', release, helmRelease('oci', { [`${chartOf}.chart`]: 'other' })],
+    'ContainerNotFound',
+  ],
   ['k3s', ['HelmChart', { tag: 'spec.version' }, k3s('1.2.3'), build], { 'spec.version': '1.3.0+build.7' }],
   ['k3s, with a chart of a Helm repository', ['HelmChart', { tag: 'spec.version' }, k3s('1.2.3', 'shop/web')], 'ContainerNotFound'],
 ];
 for (const [name, args, expected] of rows) test(name, () => assert.deepEqual(written(...args), expected));
 
-const refused: [name: string, kind: Kind | 'HelmRelease', fields: TargetFields, artifact: 'Image' | 'Chart' | 'Any', message: RegExp][] = [
+const refused: [name: string, kind: Kind, fields: TargetFields, artifact: 'Image' | 'Chart' | 'Any', message: RegExp][] = [
   ['a version, by a policy for images', 'Application', argo, 'Image', /holds the version of a chart.*write spec\.artifact: Chart$/],
   [
     'the tag of an image, by a policy for charts',
@@ -192,8 +246,7 @@ const refused: [name: string, kind: Kind | 'HelmRelease', fields: TargetFields, 
 ];
 for (const [name, kind, fields, artifact, message] of refused) {
   test(`${name} is not written`, () => {
-    const apiVersion = kind === 'HelmRelease' ? 'helm.toolkit.fluxcd.io/v2' : kinds[kind];
-    const checked = checkFields({ apiVersion, kind }, fields, { artifact }, context);
+    const checked = checkFields({ apiVersion: kinds[kind], kind }, fields, { artifact }, context);
     assert.ok('message' in checked, JSON.stringify(checked));
     assert.match(checked.message, message);
   });

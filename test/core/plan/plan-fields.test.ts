@@ -187,7 +187,7 @@ test('the running image is not known from a repository alone when its registry i
       typeof field === 'object' && field !== null ? field : { value: field },
     ]);
     const workload = workloadOf({}, { ...release, fields: Object.fromEntries(fields) as Record<string, WorkloadField> });
-    return imageOfFields(block, workload, { spec, aliases: noAliases })?.reference.tag;
+    return imageOfFields(block, workload, { spec, aliases: noAliases, findWorkload: () => undefined })?.reference.tag;
   };
   assert.equal(running({ [repositoryPath]: 'shop/web' }), '1.2.3');
   assert.equal(running(apart), undefined);

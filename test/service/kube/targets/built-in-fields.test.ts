@@ -6,6 +6,7 @@ import { matchesPattern, parseFieldPath } from '../../../../src/core/model/field
 import { checkFields, registryPathsOf, type CustomTarget } from '../../../../src/core/model/field-rules.ts';
 import type { TargetFields } from '../../../../src/core/model/image-policy.ts';
 import { planUpdate } from '../../../../src/core/plan/plan-update.ts';
+import type { Workload } from '../../../../src/core/model/workload.ts';
 import { openKubeClient, type KubeClient } from '../../../../src/service/kube/client.ts';
 import { createDiscovery } from '../../../../src/service/kube/discovery.ts';
 import { patchImages } from '../../../../src/service/kube/patch-images.ts';
@@ -13,145 +14,8 @@ import { readWorkload } from '../../../../src/service/kube/read-workload.ts';
 import { allKnown, digestOf, noAliases, specOf } from '../../../core/model/samples.ts';
 import { borrowControlPlane, type ControlPlane } from '../../../harness/control-plane.ts';
 import { waitFor } from '../../../harness/wait-for.ts';
+import { after1, helmRepository, repository, samples, type Sample } from './built-in-samples.ts';
 import { installDefinition } from './real-definition.ts';
-
-const repository = 'registry.example.com/shop/web';
-const [before1, after1] = ['1.2.3', '1.3.0'];
-const image = `${repository}:${before1}`;
-const block = { repository, tag: before1, pullPolicy: 'Always' };
-const values = {
-  image: block,
-  replicas: 3,
-  web: { image: { ...block, digest: digestOf('a') }, serviceAccountName: 'web' },
-  jobs: [{ name: 'a', image: block }],
-  sidecar: { image },
-  apart: { image: { registry: 'registry.example.com', repository: 'shop/web', tag: before1 } },
-  other: { image: { repository: 'registry.example.com/shop/other', tag: before1 } },
-};
-const helmFields = (path: string): TargetFields[] => [
-  { tag: `${path}.image.tag` },
-  { tag: `${path}.web.image.tag`, digest: `${path}.web.image.digest` },
-  { tag: `${path}.jobs[0].image.tag`, repository: `${path}.jobs[0].image.repository` },
-  { image: `${path}.sidecar.image` },
-  { tag: `${path}.apart.image.tag` },
-];
-const container = { name: 'main', container: { image, command: ['run'] } };
-const script = { name: 'other', script: { image, source: 'run' } };
-
-interface Sample {
-  readonly plural: string;
-  readonly spec: object;
-  readonly fields: readonly TargetFields[];
-  /** Fields that need another spec. */
-  readonly more?: readonly { readonly spec: object; readonly fields: TargetFields }[];
-  /** The project's own definition, in `test/fixtures/definitions`; without it, one of the shape of the spec. */
-  readonly definition?: string;
-}
-
-const ociRepository = { interval: '5m0s', url: 'oci://registry.example.com/shop/web' };
-const whole = (plural: string, more: object = {}): Sample => ({ plural, spec: { image, ...more }, fields: [{ image: 'spec.image' }] });
-
-const samples: Readonly<Record<string, Sample>> = {
-  'helm.toolkit.fluxcd.io/HelmRelease': {
-    plural: 'helmreleases',
-    spec: { interval: '5m', chart: { spec: { chart: 'web', version: '1.2.3' } }, values },
-    fields: helmFields('spec.values'),
-  },
-  'argoproj.io/Application': {
-    plural: 'applications',
-    spec: {
-      project: 'default',
-      destination: { name: 'in-cluster', namespace: 'shop' },
-      source: {
-        repoURL: 'registry.example.com/shop',
-        chart: 'web',
-        targetRevision: before1,
-        helm: { valuesObject: { ...values, global: { storageClass: 'fast' } } },
-      },
-      sources: [
-        { repoURL: 'oci://registry.example.com/shop/web', path: '.', targetRevision: before1 },
-        { repoURL: 'https://example.com/b', helm: { valuesObject: values } },
-      ],
-    },
-    fields: [
-      ...helmFields('spec.source.helm.valuesObject'),
-      ...helmFields('spec.sources[1].helm.valuesObject'),
-      { tag: 'spec.source.targetRevision' },
-      { tag: 'spec.sources[0].targetRevision' },
-    ],
-    definition: 'application',
-  },
-  'argoproj.io/ApplicationSet': {
-    plural: 'applicationsets',
-    spec: {
-      generators: [{ list: { elements: [{ cluster: 'a' }] } }],
-      template: {
-        metadata: { name: 'web-{{cluster}}' },
-        spec: {
-          project: 'default',
-          destination: { name: '{{cluster}}' },
-          source: { repoURL: 'registry.example.com/shop', chart: 'web', targetRevision: before1 },
-          sources: [{ repoURL: 'registry.example.com', chart: 'shop/web', targetRevision: before1 }],
-        },
-      },
-    },
-    fields: [{ tag: 'spec.template.spec.source.targetRevision' }, { tag: 'spec.template.spec.sources[0].targetRevision' }],
-    definition: 'applicationset',
-  },
-  'source.toolkit.fluxcd.io/OCIRepository': {
-    plural: 'ocirepositories',
-    spec: { ...ociRepository, ref: { tag: before1 } },
-    fields: [{ tag: 'spec.ref.tag' }, { tag: 'spec.ref.tag', digest: 'spec.ref.digest' }],
-    more: [{ spec: { ...ociRepository, ref: { semver: before1 } }, fields: { tag: 'spec.ref.semver' } }],
-    definition: 'ocirepository',
-  },
-  'helm.cattle.io/HelmChart': {
-    plural: 'helmcharts',
-    spec: { chart: 'oci://registry.example.com/shop/web', version: before1, targetNamespace: 'shop', bootstrap: false },
-    fields: [{ tag: 'spec.version' }],
-    definition: 'helmchart',
-  },
-  'argoproj.io/WorkflowTemplate': {
-    plural: 'workflowtemplates',
-    spec: { entrypoint: 'main', serviceAccountName: 'runner', templates: [container, script] },
-    fields: [{ image: 'spec.templates[0].container.image' }, { image: 'spec.templates[1].script.image' }],
-  },
-  'argoproj.io/CronWorkflow': {
-    plural: 'cronworkflows',
-    spec: { schedules: ['0 3 * * *'], workflowSpec: { entrypoint: 'main', templates: [container, script] } },
-    fields: [{ image: 'spec.workflowSpec.templates[0].container.image' }, { image: 'spec.workflowSpec.templates[1].script.image' }],
-  },
-  'tekton.dev/Task': {
-    plural: 'tasks',
-    spec: {
-      steps: [
-        { name: 'clone', image: 'alpine' },
-        { name: 'build', image, script: 'run' },
-      ],
-      sidecars: [{ name: 'daemon', image }],
-    },
-    fields: [{ image: 'spec.steps[1].image' }, { image: 'spec.sidecars[0].image' }],
-  },
-  'postgresql.cnpg.io/Cluster': {
-    plural: 'clusters',
-    spec: { instances: 3, imageName: image, storage: { size: '1Gi' } },
-    fields: [{ image: 'spec.imageName' }],
-  },
-  'monitoring.coreos.com/Prometheus': whole('prometheuses', { version: 'v3.0.0', serviceAccountName: 'prometheus' }),
-  'monitoring.coreos.com/Alertmanager': whole('alertmanagers', { version: 'v0.28.0' }),
-  'monitoring.coreos.com/ThanosRuler': whole('thanosrulers', { queryEndpoints: ['a'] }),
-  'kafka.strimzi.io/Kafka': {
-    plural: 'kafkas',
-    spec: { kafka: { version: '4.0.0', image, config: { 'min.insync.replicas': 2 } } },
-    fields: [{ image: 'spec.kafka.image' }],
-  },
-  'kafka.strimzi.io/KafkaConnect': whole('kafkaconnects', { bootstrapServers: 'kafka:9093' }),
-  'kafka.strimzi.io/KafkaBridge': whole('kafkabridges', { bootstrapServers: 'kafka:9093' }),
-  'elasticsearch.k8s.elastic.co/Elasticsearch': whole('elasticsearches', { version: '9.0.0', nodeSets: [{ name: 'a', count: 3 }] }),
-  'kibana.k8s.elastic.co/Kibana': whole('kibanas', { version: '9.0.0', count: 1 }),
-  'opentelemetry.io/OpenTelemetryCollector': whole('opentelemetrycollectors', { mode: 'deployment' }),
-  'flink.apache.org/FlinkDeployment': whole('flinkdeployments', { flinkVersion: 'v2_0', serviceAccount: 'flink' }),
-};
 
 const groupOf = ({ apiVersion }: CustomTarget) => apiVersion.split('/')[0] ?? '';
 const versionOf = ({ apiVersion }: CustomTarget) => apiVersion.split('/')[1] ?? '';
@@ -182,10 +46,20 @@ describe('built-in fields', () => {
   let cluster: ControlPlane;
   let client: KubeClient;
   let namespace: string;
+  let source: Workload | undefined;
   before(async () => {
     cluster = await borrowControlPlane();
     client = await openKubeClient({ kubeconfig: cluster.kubeconfigPath, requestTimeoutMs: 60_000 });
     namespace = await cluster.namespace();
+    await installDefinition(cluster, 'helmrepository');
+    const charts = { interval: '5m', type: 'oci', url: 'oci://registry.example.com/shop' };
+    await cluster.request('POST', `/apis/${helmRepository.apiVersion}/namespaces/${namespace}/helmrepositories`, {
+      ...helmRepository,
+      metadata: { name: 'charts' },
+      spec: charts,
+    });
+    const kind = await createDiscovery(client, []).find(helmRepository);
+    source = await readWorkload(client, { ...helmRepository, namespace, name: 'charts' }, { target: kind });
     for (const key of new Set(builtInTargets.map(keyOf))) await install(builtInTargets.filter((target) => keyOf(target) === key));
   });
   after(async () => {
@@ -239,7 +113,7 @@ describe('built-in fields', () => {
           hasApplied: true,
           aliases: noAliases,
           ...allKnown,
-          findWorkload: () => workload,
+          findWorkload: (ref) => (ref.kind === helmRepository.kind ? source : workload),
         });
         assert.equal(plan.targets[0]?.problem, undefined, JSON.stringify(plan.targets[0]?.problem));
         const changes = plan.targets[0]?.changes ?? [];
@@ -287,6 +161,13 @@ describe('built-in fields', () => {
 /** What makes another image of a block: its repository, its registry, and the one of all images. */
 function othersOf({ repository: path, chart }: TargetFields): [field: string, value: unknown][] {
   if (path === undefined) return [];
+  if (chart?.source !== undefined)
+    return [
+      [path, 'other'],
+      [chart.name ?? '', 'other'],
+      [chart.source.kindField, 'GitRepository'],
+      [chart.source.namespaceField, 'other'],
+    ];
   if (chart !== undefined)
     return [
       [path, chart.name === undefined ? 'oci://registry.example.com/shop/other' : 'registry.example.com/other'],

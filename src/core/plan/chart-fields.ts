@@ -1,0 +1,90 @@
+/** The fields of a custom resource that hold a chart: what they are read as, what must not be set beside them, and the object that holds the URL. */
+import { parse } from 'semver';
+import type { TargetFields } from '../model/image-policy.ts';
+import { chartOfSource, chartRepository, tagOfVersion, type ChartFields, type ChartSource } from '../model/oci-chart.ts';
+import type { WorkloadView } from '../model/resolve-target.ts';
+import { formatWorkload, refOf, type ContainerChange, type FieldChange, type Workload, type WorkloadField } from '../model/workload.ts';
+import type { TargetProblem } from './plan-update.ts';
+
+/** The value of a field. Of the fields that a pattern may match, only existing ones were read. */
+export function fieldOf({ fields = {} }: Workload, path: string): WorkloadField {
+  return (Object.hasOwn(fields, path) ? fields[path] : undefined) ?? { unusable: 'ParentMissing' };
+}
+
+/** The fields that take precedence over those of a chart, none of which is set, for the patch to test; or the problem that one is set. */
+export function readOverruling({ chart }: TargetFields, workload: Workload): readonly FieldChange[] | { readonly problem: TargetProblem } {
+  const changes: FieldChange[] = [];
+  for (const path of chart?.overruledBy ?? []) {
+    const field = fieldOf(workload, path);
+    if ('unusable' in field && field.unusable === 'ParentMissing') continue;
+    if ('unusable' in field || (field.value !== null && field.value !== '')) return { problem: overruled(path, workload) };
+    changes.push({ path, from: field.value });
+  }
+  return changes;
+}
+
+function overruled(path: string, workload: Workload): TargetProblem {
+  const message = `${formatWorkload(workload)}: ${path} is set, and takes precedence over the field that the policy writes: remove it, or name it in fields`;
+  return { reason: 'ContainerNotFound', message };
+}
+
+/** The texts of the fields by which a resource refers to the object that holds the URL of its chart. */
+interface SourceReference {
+  readonly kind: string | undefined;
+  readonly namespace: string | undefined;
+  readonly name: string | undefined;
+}
+
+/** The object that holds the URL of a chart, if the resource refers to one, and the policy may see it. */
+export function findSource(
+  { chart }: TargetFields,
+  { kind, namespace, name = '' }: SourceReference,
+  workload: Workload,
+  findWorkload: WorkloadView['findWorkload'],
+): Workload | undefined {
+  if (chart?.source === undefined || kind !== chart.source.kind) return undefined;
+  const found = findWorkload({ apiVersion: chart.source.apiVersion, kind, namespace: namespace || workload.namespace, name });
+  return found?.isDeleted === true ? undefined : found;
+}
+
+/** The URL of a source of the type `oci`; empty for other types. */
+function urlOf(source: Workload, { urlField, typeField }: ChartSource): string {
+  const [url, type] = [fieldOf(source, urlField), fieldOf(source, typeField)];
+  return 'value' in type && type.value === 'oci' && 'value' in url ? String(url.value ?? '') : '';
+}
+
+/** The state in which a source was read. Its generation counts the changes of its spec. */
+export function stateOf(source: Workload): NonNullable<ContainerChange['source']> {
+  const { uid, generation } = source;
+  return { ...refOf(source), uid, generation };
+}
+
+// A text that names no OCI repository becomes one that no image has.
+const notOci = 'not an OCI repository';
+
+/** The texts of fields, those of a chart among them. */
+interface Texts {
+  get(part: ChartPart): string | undefined;
+  set(part: ChartPart, text: string): unknown;
+  has(part: ChartPart): boolean;
+}
+type ChartPart = 'repository' | 'name' | 'tag';
+
+/** Reads the texts of a chart as those of an image: the repository without a scheme and with the name, and the version as its tag. */
+export function readChart(texts: Texts, chart: ChartFields, source: Workload | undefined): void {
+  const name = texts.get('name') ?? '';
+  const repository =
+    chart.source === undefined
+      ? chartRepository(texts.get('repository') ?? '', name)
+      : chartOfSource(source === undefined ? '' : urlOf(source, chart.source), name);
+  const version = texts.get('tag') ?? '';
+  // Helm reads any other text as a range, in which it chooses itself.
+  const isRange = holdsVersion(chart, name) && version !== '' && parse(version) === null;
+  texts.set('repository', isRange ? notOci : (repository ?? notOci));
+  if (texts.has('tag')) texts.set('tag', tagOfVersion(version));
+}
+
+/** Whether the field of the tag holds a version for Helm. */
+export function holdsVersion({ isVersion }: ChartFields, name: string): boolean {
+  return isVersion === true || name !== '';
+}
