@@ -15,7 +15,6 @@ const rows: [command: string, args: string[], message: RegExp][] = [
   ]),
   ['suspend', ['shop/web', 'shop/api'], /^suspend takes POLICY only, and does not know what to do with "shop\/api"$/],
   ['approve', ['shop/web', '1.2.3', '1.2.4'], /^approve takes POLICY and TAG only, .* "1\.2\.4"$/],
-  ['reject', ['bipol/java'], /^"bipol\/java" is a BaseImagePolicy: this command is for ImagePolicies$/],
   ['rollback', ['bipol/java'], /^"bipol\/java" is a BaseImagePolicy: this command is for ImagePolicies$/],
   ['check', ['shop/web', '--wait=yes'], /^--wait takes no value$/],
   ['get', ['-A', 'web'], /^--all-namespaces goes without the names of policies$/],
