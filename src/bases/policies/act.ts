@@ -16,7 +16,7 @@ import type { ReplacementProgress, SelectedBase } from './plan-roll-out.ts';
 import type { Line } from '../recognize/line.ts';
 import type { KnownBases } from '../recognize/recognize-images.ts';
 import type { RestartPorts } from './examine-restarts.ts';
-import { awaitedRestarts, findOutdated, restartOutdated } from './restart-outdated.ts';
+import { awaitedRestarts, findOutdated, restartOutdated, type Restarted } from './restart-outdated.ts';
 import { awaitsRebuiltCanaries, requestRebuilds, type RebuildPorts } from './request-rebuilds.ts';
 import { rollOutRebased, type RebasePorts, type RolledOut } from './roll-out-rebased.ts';
 
@@ -144,7 +144,7 @@ export async function act(acting: Acting, ports: ActPorts): Promise<Acted> {
   // The roll-outs run one after the other, so that `maxParallel` and `maxFailures` hold for both together. A rejected base is not rolled out.
   const isRejected = rejectionOf(policy, base, acting.now) !== undefined;
   const isTurn = isRejected || isOver(rolledOut) || ((restarting.isOpen || restarting.isUnderWay) && isAtRest(rolledOut));
-  const restarted = isTurn ? await restartOutdated(acting, restarts, ports, awaitsRebuilds || !isOver(rolledOut)) : nothing;
+  const restarted: Restarted = isTurn ? await restartOutdated(acting, restarts, ports, awaitsRebuilds || !isOver(rolledOut)) : nothing;
   const parts = [rolledOut, requested, restarted];
   // What follows from a rejection is done when it is recorded, and nothing else may happen that begins a reconcile.
   const isRejectedNow = parts.some(({ status }) => status.rejected !== undefined);
@@ -153,7 +153,7 @@ export async function act(acting: Acting, ports: ActPorts): Promise<Acted> {
     ...(isRejectedNow ? [acting.now + afterRejectionMs] : awaitsRebuilds || restarting.isUnderWay ? [acting.now + canariesMs] : []),
   ];
   return {
-    states: new Map([...reported, ...rolledOut.states, ...requested.states, ...restarted.states]),
+    states: new Map([...reported, ...explainWait([...rolledOut.states, ...requested.states], restarted), ...restarted.states]),
     ...defined({ replacements: rolledOut.replacements }),
     status: { ...rolledOut.status, ...requested.status, ...restarted.status, ...wavesOf(rolledOut, restarted) },
     ...(untils.length > 0 && { until: new Date(Math.min(...untils)) }),
@@ -166,6 +166,14 @@ const afterRejectionMs = 1_000;
 const canariesMs = 10_000;
 const nothing: Acted = { states: new Map(), status: {} };
 const awaitsImage = 'its workloads are restarted when the tag has an image on the new base';
+
+/** The states of images, where those that wait for their wave name the canary that is not restarted. */
+function explainWait(states: readonly [ImageBehind, ImageState][], { blocked }: Restarted): readonly [ImageBehind, ImageState][] {
+  if (blocked === undefined) return states;
+  const message = cut(`it waits for ${blocked}`, maxLengths.message);
+  const isWaiting = ({ state, reason }: ImageState) => state === 'Rebased' || reason === 'WavePending';
+  return states.map(([image, state]) => [image, isWaiting(state) ? { ...state, message } : state]);
+}
 
 function isOver({ status: { waves } }: Acted): boolean {
   return waves === undefined || (waves.stopped === undefined && waves.pending + waves.progressing === 0);

@@ -24,13 +24,16 @@ const pollMs = 10_000;
 /** A restart that a registry or the API server refused is tried again after this time. */
 const retryMs = 60_000;
 
+/** What was restarted, and why a canary is not, for which all that are no canaries wait. */
+export type Restarted = Acted & { readonly blocked?: string | undefined };
+
 /** Restarts outdated workloads. `current` are the images whose tags are built on the selected base. While `awaitsOthers`, only canaries are restarted. */
 export async function restartOutdated(
   acting: Acting,
   current: readonly ImageBehind[],
   ports: RestartPorts,
   awaitsOthers = false,
-): Promise<Acted> {
+): Promise<Restarted> {
   const images = current.filter(hasMutableTag);
   if (images.length === 0) return { states: new Map(), status: {} };
   const { policy, now, signal } = acting;
@@ -80,7 +83,8 @@ export async function restartOutdated(
         isOutage ||= !(result?.reason instanceof PermanentError);
         const message = cut(`it cannot be restarted: ${describeError(result?.reason)}`, maxLengths.message);
         faults.push(message);
-        restarts = restarts.map((one) => (own.get(key)?.includes(one) === true ? { ...one, state: 'Kept', message } : one));
+        const isRefused = result?.reason instanceof PermanentError;
+        restarts = restarts.map((one) => (own.get(key)?.includes(one) === true ? { ...one, state: 'Kept', message, isRefused } : one));
       }
     }
     if (isOutage) break;
@@ -95,9 +99,12 @@ export async function restartOutdated(
     isOpen || isOutage ? new Date(now + pollMs) : faults.length > 0 ? new Date(now + retryMs) : undefined,
   ].flatMap((at) => at?.getTime() ?? []);
   const failed = restarts.filter(({ state }) => state === 'Failed');
+  const refused = restarts.find((one) => one.isRefused === true && isCanary(one));
+  const blocked = refused && describeBlocked(refused);
   const isNewlyRejected = wave.stopped !== undefined && rejected === undefined;
   return {
-    states: new Map(images.flatMap((image) => stateOf(image, restarts, { started, faults, opening: awaited }))),
+    states: new Map(images.flatMap((image) => stateOf(image, restarts, { started, faults, opening: awaited, blocked }))),
+    ...defined({ blocked }),
     status: {
       waves: wavesOf(acting, { count, started: started.size, unread, stopped: wave.stopped, lastDoneAt }),
       ...(awaited !== undefined && { opensAt: toSeconds(awaited) }),
@@ -135,6 +142,11 @@ export async function awaitedRestarts(acting: Acting, current: readonly ImageBeh
     isUnderWay: isUnread || isStarting || restarts.some(({ state }) => state === 'Progressing'),
     done: restarts.filter(({ state }) => state === 'Done').length,
   };
+}
+
+/** What to do comes before what the API server says, which may be long. */
+function describeBlocked({ workload, message }: Restart): string {
+  return `the canary ${formatWorkload(workload)} (remove what prevents its restart, or let spec.waves.canaries not select it): ${message}`;
 }
 
 /** The workloads of the wave that began last whose tags have an image on another base by now, while others are to be changed. */
@@ -183,7 +195,9 @@ interface MemberFacts {
 
 /** The members of the waves. Each workload is one member, however many of its images are outdated. */
 function membersOf(restarts: readonly Restart[], { isCanary, lastDoneAt, begun }: MemberFacts): WaveMember[] {
-  return [...Map.groupBy(restarts, ({ workload }) => workloadKey(workload))].flatMap(([key, own]) => {
+  return [...Map.groupBy(restarts, ({ workload }) => workloadKey(workload))].flatMap(([key, own]): WaveMember[] => {
+    const [refused] = own.filter(({ isRefused }) => isRefused);
+    if (refused !== undefined && isCanary(refused)) return [{ key, isCanary: true, state: 'Blocked' }];
     const counted = own.flatMap(({ state, ...one }) => (state === 'Kept' ? [] : [{ ...one, state }]));
     const worst = counted.toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state))[0];
     if (worst === undefined) return [];

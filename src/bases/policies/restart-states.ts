@@ -19,6 +19,8 @@ export interface Restart extends Candidate {
   readonly pods: RunningPods;
   readonly state: Exclude<WaveMember['state'], 'Refused' | 'Blocked'> | 'Kept';
   readonly message?: string;
+  /** Whether the API server refused the restart in this step. */
+  readonly isRefused?: boolean;
 }
 
 /** The order in which states take precedence for an image or a workload with several of them. */
@@ -35,13 +37,15 @@ export interface RestartStep {
   readonly faults: readonly string[];
   /** When the window opens that pending restarts wait for. */
   readonly opening: Date | undefined;
+  /** The canary that others wait for, and why it is not restarted. */
+  readonly blocked?: string | undefined;
 }
 
 /** The state of an image according to the restarts of its workloads. */
 export function stateOf(
   image: ImageBehind,
   restarts: readonly Restart[],
-  { started, faults, opening }: RestartStep,
+  { started, faults, opening, blocked }: RestartStep,
 ): [ImageBehind, ImageState][] {
   const own = restarts.filter((one) => one.image === image);
   const worst = worstOf(own);
@@ -56,8 +60,8 @@ export function stateOf(
   if (worst.state === 'Progressing' || isStarted) return [[image, { state: 'Updating', action }]];
   if (worst.state === 'Done') return [[image, { state: 'Updated', action }]];
   const isAwaited = worst.state === 'Pending' && opening !== undefined;
-  const turn = isAwaited ? `the window that opens at ${toSeconds(opening)}` : 'their wave';
+  const turn = isAwaited ? `the window that opens at ${toSeconds(opening)}` : (blocked ?? 'their wave');
   const why = worst.message ?? `pods of ${formatWorkload(worst.workload)} still run the image before, and wait for ${turn}`;
-  const message = `${formatRepository(image.source)}:${image.tag}: ${why}`;
+  const message = cut(`${formatRepository(image.source)}:${image.tag}: ${why}`, maxLengths.message);
   return [[image, { state: 'Behind', action, ...(isAwaited && { reason: 'Window' }), message }]];
 }

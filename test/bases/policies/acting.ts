@@ -7,6 +7,7 @@ import type { ChildManifest } from '../../../src/bases/policies/child-policies.t
 import type { RebuildOrder } from '../../../src/bases/policies/request-rebuilds.ts';
 import type { Discarded } from '../../../src/core/model/discarded-image.ts';
 import type { RebaseResult } from '../../../src/bases/policies/rebase-images.ts';
+import { PermanentError } from '../../../src/core/model/errors.ts';
 import { isUsableBase } from '../../../src/core/model/base-policy.ts';
 import type { SettingValues } from '../../../src/core/model/policy-defaults.ts';
 import type { RunningPods } from '../../../src/core/rollout/running-pods.ts';
@@ -65,7 +66,12 @@ interface Options extends Written {
   readonly facts?: FactsReader;
   readonly known?: readonly KnownBase[];
   /** Images on the base, and the pods of their workloads, or of each by its name, which may then be restarted. */
-  readonly current?: { readonly images: readonly ImageBehind[]; readonly pods: RunningPods | Readonly<Record<string, RunningPods>> };
+  readonly current?: {
+    /** The workloads whose restart the API server refuses. */
+    readonly refused?: readonly string[];
+    readonly images: readonly ImageBehind[];
+    readonly pods: RunningPods | Readonly<Record<string, RunningPods>>;
+  };
 }
 
 function isPods(pods: RunningPods | Readonly<Record<string, RunningPods>>): pods is RunningPods {
@@ -119,6 +125,7 @@ export async function run(
       },
       restart({ name }) {
         if (current === undefined || isPods(current.pods)) return Promise.reject(new Error('no workload is to be restarted'));
+        if (current.refused?.includes(name) === true) return Promise.reject(new PermanentError('PatchRejected', 'denied by a webhook'));
         steps.push(`restart ${name}`);
         return Promise.resolve(true);
       },

@@ -36,10 +36,11 @@ async function step(
   more: object = {},
   rebased?: () => never,
   images = Object.keys(running),
+  { refused = [], namespace = 'platform' }: { readonly refused?: readonly string[]; readonly namespace?: string } = {},
 ) {
   const onNewBase = [...Object.entries(behind).map(([name, action]) => of(name, action)), { restart: { images: ['*'] } }];
   const current = images.map((name) => {
-    const workload = { kind: 'Deployment', namespace: 'platform', name };
+    const workload = { kind: 'Deployment', namespace, name };
     return imageOf(name, { digest: rebuilt, base: base.digest, workloads: [{ workload, containers: ['app'], hasInitContainers: false }] });
   });
   const names = Object.keys(behind);
@@ -52,7 +53,7 @@ async function step(
       known,
       status,
       ...(rebased && { rebased }),
-      current: { images: current, pods: running },
+      current: { images: current, pods: running, refused },
     },
   );
   const done = acted.steps.filter((one) => /^(?:create|restart) /.test(one)).map((one) => one.replace('for harbor.example.com/shop/', ''));
@@ -121,6 +122,35 @@ describe('canaries that are restarted', () => {
     assert.deepEqual([one.done, one.status.rejected], [['create web', 'request shop/shop'], undefined]);
     const both = await step(behind, { 'canary-api': failed, 'canary-job': failed }, {}, { maxFailures: 2 });
     assert.deepEqual([both.done, both.status.rejected?.length], [[], 1]);
+  });
+
+  const refusedOf = (behind: Parameters<typeof step>[0], running: Parameters<typeof step>[1]) =>
+    step(behind, running, {}, {}, undefined, undefined, { refused: ['canary-api'] });
+
+  test('hold up all others where their restart is refused, which say which one, why, and what to do', async () => {
+    const { done, states, until } = await refusedOf({ web: rebase, shop: trigger() }, { 'canary-api': outdated });
+    assert.deepEqual([done, until], [[], new Date(now + 60_000)]);
+    const waiting = [...states].filter(([{ source }]) => ['shop/web', 'shop/shop'].includes(source.path));
+    assert.equal(waiting.length, 2);
+    for (const [, { message = '' }] of waiting)
+      assert.equal(
+        message,
+        'it waits for the canary Deployment platform/canary-api (remove what prevents its restart, or let spec.waves.canaries not select it): ' +
+          'it cannot be restarted: denied by a webhook',
+      );
+    const restarts = await refusedOf({}, { api: outdated, 'canary-api': outdated });
+    assert.deepEqual(restarts.done, []);
+    const api = [...restarts.states].find(([{ source }]) => source.path === 'shop/api')?.[1];
+    assert.match(api?.message ?? '', /wait for the canary Deployment platform\/canary-api .*: denied by a webhook/);
+  });
+
+  test('do not hold up other canaries where their restart is refused', async () => {
+    assert.deepEqual((await refusedOf({}, { 'canary-api': outdated, 'canary-job': outdated })).done, ['restart canary-job']);
+  });
+
+  test('are not waited for where their owners are known not to consent', async () => {
+    const elsewhere = await step({ web: rebase }, { 'canary-api': outdated }, {}, {}, undefined, undefined, { namespace: 'shop' });
+    assert.deepEqual(elsewhere.done, ['create web']);
   });
 
   test('are not waited for where a restart would pull no other image', async () => {
