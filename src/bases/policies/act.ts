@@ -141,7 +141,7 @@ export async function act(acting: Acting, ports: ActPorts): Promise<Acted> {
           return requestRebuilds(acting, triggers, ports, { awaited, areWaiting: awaitsRebuilds });
         });
   const [rolledOut, requested] = await Promise.all([rollingOut, requesting]);
-  // The roll-outs run one after the other, so that `maxParallel` and `maxFailures` hold for both together. A rejected base is not rolled out.
+  // The roll-outs run one after the other, so that `maxParallel` holds for both together. A rejected base is not rolled out.
   const isRejected = rejectionOf(policy, base, acting.now) !== undefined;
   const isTurn = isRejected || isOver(rolledOut) || ((restarting.isOpen || restarting.isUnderWay) && isAtRest(rolledOut));
   const restarted: Restarted = isTurn ? await restartOutdated(acting, restarts, ports, awaitsRebuilds || !isOver(rolledOut)) : nothing;
