@@ -3,7 +3,6 @@ import type { FastifyInstance } from 'fastify';
 import { readApproval } from '../core/model/approval-link.ts';
 import { getPermitted } from '../service/api/routes/permitted.ts';
 import { getPolicies, getPolicy } from '../service/api/routes/policies.ts';
-import type { PolicySummary } from '../service/api/policy-view.ts';
 import {
   actionNames,
   actionPath,
@@ -17,10 +16,12 @@ import {
 import { type Api, ApiFailure } from './api-client.ts';
 import { parseChoice, type Choice } from './choices.ts';
 import { html, type Html } from './html.ts';
+import { confirmAll, type Decision } from './parts/confirm-all.ts';
 import { changesOf } from './parts/changes-of.ts';
 import { option, policyLink, policyPath, tagOf } from './parts/inline.ts';
 import type { Query } from './page.ts';
 import { ifPermitted, problem } from './parts/problem.ts';
+import { readRights } from './rights.ts';
 import { reasonField, reasonOf } from './parts/reason-field.ts';
 import { factList } from './parts/tables.ts';
 import type { Texts } from './texts/en.ts';
@@ -80,12 +81,14 @@ export function addActionRoutes(app: FastifyInstance, means: DashboardMeans): vo
     });
   // A POST is used, because 500 choices do not fit into an address.
   app.post('/approvals/confirm', async (request, reply) => {
-    const { api, texts, viewer } = await startVisit(request, means);
+    const { api, caller, texts, viewer } = await startVisit(request, means);
     const form = queryOf(request.body);
+    const decision = decisionOf(form);
     const choices = choicesIn(form.all('choice'));
     if (choices.length === 0) return reply.redirect('/approvals?none=1', 303);
+    const rights = await readRights(api, caller, { policies: choices.map(({ namespace }) => namespace) });
     const waiting = await ifPermitted(api.read(getPolicies, { state: 'ApprovalRequired', limit: maxChoices }));
-    const body = confirmAll(choices, waiting?.policies ?? [], decisionOf(form), texts);
+    const body = confirmAll(choices, waiting?.policies ?? [], { decision, rights }, texts);
     return sendPage(request, reply, viewer, { section: 'approvals', title: texts.approvals, body });
   });
   app.post('/approvals', async (request, reply) => {
@@ -135,8 +138,6 @@ function showResults(results: readonly Html[], back: string, backText: string): 
     <p><a href=${back}>${backText}</a></p>
   `;
 }
-
-type Decision = 'approve' | 'reject';
 
 /** What a form decides about its choices. */
 function decisionOf(form: Query): Decision {
@@ -262,31 +263,3 @@ function showEffect(found: PolicyDetail, action: ActionName, permitted: Permitte
 
 /** The most workloads that a question names. */
 const maxNamed = 10;
-
-/** `waiting`: the policies with something to approve, as far as they can be read. */
-function confirmAll(choices: readonly Choice[], waiting: readonly PolicySummary[], decision: Decision, texts: Texts): Html {
-  const known = new Map(waiting.map((policy) => [`${policy.namespace}/${policy.name}`, policy]));
-  return html`
-    <form method="post" action="/approvals" class="confirm">
-      <input type="hidden" name="decision" value=${decision} />
-      <p>${decision === 'reject' ? texts.confirmRejections(choices.length) : texts.confirmApprovals(choices.length)}</p>
-      <ul>
-        ${choices.map(({ tag, digest, ...policy }) => {
-          const key = `${policy.namespace}/${policy.name}`;
-          const { running = '–', targets } = known.get(key) ?? {};
-          return html`
-            <li>
-              ${policyLink(policy)}${' '}<code>${running}</code>${' → '}<code>${tag}</code>${' '}${targets !== undefined && html`<span class="note">${texts.workloads}: ${targets.total}</span>`}${' '}<small
-                class="digest"
-                >${digest}</small
-              >
-              <input type="hidden" name="choice" value=${`${key} ${tag} ${digest}`} />
-            </li>
-          `;
-        })}
-      </ul>
-      ${reasonField(texts, decision === 'reject')}
-      <p class="actions"><button class="primary">${texts[decision]}</button> <a class="button" href="/approvals">${texts.cancel}</a></p>
-    </form>
-  `;
-}

@@ -15,6 +15,7 @@ import { addressOf, ApiFailure } from './api-client.ts';
 import { addBaseActionRoutes } from './base-action-routes.ts';
 import { addAssets } from './assets.ts';
 import { addLiveRoutes } from './live-routes.ts';
+import { contentFor } from './rights.ts';
 import { createLivePages, type LivePages } from './live-pages.ts';
 import { addListFiles } from './list-files.ts';
 import { addNotificationRoutes } from './notification-routes.ts';
@@ -103,7 +104,7 @@ export async function addDashboard(app: FastifyInstance, options: DashboardOptio
     app.get<{ Params: Record<string, string> }>(page.path, async (request, reply) => {
       const { viewer, ...visit } = await startVisit(request, options);
       const call = { ...visit, params: request.params, query: queryOf(request.query), settings: options.settings };
-      const shown = await page.show(call);
+      const shown = await contentFor(await page.show(call), visit);
       if ('redirect' in shown) return reply.redirect(shown.redirect, 303);
       return sendPage(request, reply, viewer, { ...defined({ section: page.section }), ...shown });
     });

@@ -7,6 +7,7 @@ import { html, type Html } from './html.ts';
 import { approvalsOf } from './parts/approvals-of.ts';
 import { changesOf } from './parts/changes-of.ts';
 import { basePath } from './parts/inline.ts';
+import { readRights } from './rights.ts';
 import { ifPermitted, problem } from './parts/problem.ts';
 import { reasonField } from './parts/reason-field.ts';
 import type { Texts } from './texts/en.ts';
@@ -19,12 +20,17 @@ export function addBaseActionRoutes(app: FastifyInstance, means: DashboardMeans)
   for (const action of baseActionNames) {
     const path = `/bases/:namespace/:name/${action}`;
     app.get<{ Params: Params }>(path, async (request, reply) => {
-      const { api, texts, viewer } = await startVisit(request, means);
-      const found = await api.read(baseReads.one, request.params);
+      const { api, caller, texts, viewer } = await startVisit(request, means);
+      const [found, rights] = await Promise.all([
+        api.read(baseReads.one, request.params),
+        readRights(api, caller, { bases: [request.params.namespace] }),
+      ]);
       return sendPage(request, reply, viewer, {
         section: 'bases',
         title: `${texts[action]}: ${found.namespace}/${found.name}`,
-        body: confirm(found, action, texts),
+        body: rights.may(action, found, 'bases')
+          ? confirm(found, action, texts)
+          : whyNot(found, caller.noActions ?? texts.notPermitted, texts),
       });
     });
     app.post<{ Params: Params }>(path, async (request, reply) => {
@@ -42,6 +48,14 @@ export function addBaseActionRoutes(app: FastifyInstance, means: DashboardMeans)
       return reply.redirect(`${basePath(request.params)}?done=${action}`, 303);
     });
   }
+}
+
+/** Why this user cannot request the action. */
+function whyNot(found: BaseDetail, why: string, texts: Texts): Html {
+  return html`
+    <p class="note">${texts.readOnly} ${why}</p>
+    <p><a href=${basePath(found)}>${found.namespace}/${found.name}</a></p>
+  `;
 }
 
 function confirm(found: BaseDetail, action: BaseActionName, texts: Texts): Html {

@@ -1,4 +1,4 @@
-/** Serves the part of each page that changes, for the script of open pages. Callers who are shown the same share one reading. */
+/** Serves the part of each page that changes, for the script of open pages. Callers who are shown the same share one reading, and those of them who may do the same share what was written. */
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -7,8 +7,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { BoundedMap } from '../core/async/bounded-map.ts';
 import { writeContent } from './layout.ts';
 import type { LivePages } from './live-pages.ts';
-import type { Page, Redirection } from './page.ts';
+import type { Offering, Page, PageContent, Redirection } from './page.ts';
 import { pages } from './pages/index.ts';
+import { readRights } from './rights.ts';
 import { type DashboardMeans, queryOf, startVisit, type Visit } from './visit.ts';
 
 /** The header with the mark of the changes that were announced to a page. */
@@ -32,7 +33,9 @@ interface Reading {
   readonly mark: string;
   /** A monotonic time in ms. */
   readonly at: number;
-  readonly content: Promise<Content | Redirection>;
+  readonly shown: Promise<PageContent | Offering | Redirection>;
+  /** What was written for users who may do the same, by what that is. */
+  readonly contents: BoundedMap<string, Promise<Content | Redirection>>;
 }
 
 /** The header of a page that reads itself now and then, although nothing was announced to it. */
@@ -42,19 +45,21 @@ const regularMs = 4_000;
 
 /** The most readings that are kept, of up to a hundred kilobytes each. */
 const maxReadings = 50;
+/** The most users who may do different things for whom the content of a reading is kept. */
+const maxContents = 4;
 
 /** Adds a route for each page. */
 export function addLiveRoutes(app: FastifyInstance, means: DashboardMeans, live: LivePages): void {
   const readings = new BoundedMap<string, Reading>(maxReadings);
-  const share = (key: string, { headers }: FastifyRequest, read: () => Promise<Content | Redirection>) => {
+  const share = (key: string, { headers }: FastifyRequest, read: () => Reading['shown']): Reading => {
     const begin = performance.now();
     const known = readings.get(key);
     const isRecent = known !== undefined && headers[regularHeader] !== undefined && begin - known.at < regularMs;
-    if (known !== undefined && (isRecent || live.isAfter(known.mark, valueOf(headers[announcedHeader])))) return known.content;
-    const reading = { mark: live.mark(), at: begin, content: read() };
+    if (known !== undefined && (isRecent || live.isAfter(known.mark, valueOf(headers[announcedHeader])))) return known;
+    const reading = createReading(live.mark(), begin, read());
     readings.set(key, reading);
-    reading.content.catch(() => readings.get(key) === reading && readings.delete(key));
-    return reading.content;
+    reading.shown.catch(() => readings.get(key) === reading && readings.delete(key));
+    return reading;
   };
   /** Counts the cost of a reading until it is sent, or the browser has left. */
   const onRequest = (_request: FastifyRequest, reply: FastifyReply, next: () => void) => {
@@ -66,7 +71,7 @@ export function addLiveRoutes(app: FastifyInstance, means: DashboardMeans, live:
       const visit = await startVisit(request, means);
       const read = () => readPage(page, request, visit, means);
       const key = page.isPersonal ? undefined : keyOf(request, visit);
-      const content = await (key === undefined ? read() : share(key, request, read));
+      const content = await write(key === undefined ? createReading('', 0, read()) : share(key, request, read), visit);
       return 'redirect' in content ? reply.redirect(content.redirect, 303) : sendContent(request, reply, content);
     });
 }
@@ -76,13 +81,34 @@ function keyOf({ url }: FastifyRequest, { caller, texts }: Visit): string | unde
   return caller.seesAll === true ? JSON.stringify([url, texts.language, caller.noActions, caller.features]) : undefined;
 }
 
-async function readPage(
+function createReading(mark: string, at: number, shown: Reading['shown']): Reading {
+  return { mark, at, shown, contents: new BoundedMap(maxContents) };
+}
+
+function readPage(
   page: Page,
   request: FastifyRequest<{ Params: Record<string, string> }>,
-  { viewer, ...visit }: Visit,
+  { api, caller, texts }: Visit,
   { settings }: DashboardMeans,
-): Promise<Content | Redirection> {
-  const shown = await page.show({ ...visit, params: request.params, query: queryOf(request.query), settings });
+): Reading['shown'] {
+  return page.show({ api, caller, texts, params: request.params, query: queryOf(request.query), settings });
+}
+
+/** What was read, as this user is shown it. */
+async function write({ shown, contents }: Reading, visit: Visit): Promise<Content | Redirection> {
+  const read = await shown;
+  const rights = 'offer' in read ? await readRights(visit.api, visit.caller, read.acted) : undefined;
+  const key = rights?.key ?? '';
+  const content =
+    contents.get(key) ??
+    writeFor(async () => ('offer' in read && rights !== undefined ? read.offer(rights) : (read as PageContent | Redirection)), visit);
+  contents.set(key, content);
+  content.catch(() => contents.get(key) === content && contents.delete(key));
+  return content;
+}
+
+async function writeFor(show: () => Promise<PageContent | Redirection>, { viewer }: Visit): Promise<Content | Redirection> {
+  const shown = await show();
   if ('redirect' in shown) return shown;
   await nextTurn();
   const text = writeContent({ ...shown, viewer });

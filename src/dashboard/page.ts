@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { RecordKind } from '../service/api/record-feed.ts';
 import type { getCaller } from '../service/api/routes/installation.ts';
 import type { Api } from './api-client.ts';
+import type { ActionName } from './action-list.ts';
 import type { Html } from './html.ts';
 import type { Texts } from './texts/en.ts';
 
@@ -60,6 +61,27 @@ export interface PageContent {
 
 export type Followed = 'policies' | RecordKind;
 
+/** Content that all users share who may see the same, and in which each is offered what he may do. */
+export interface Offering {
+  /** The namespaces of what is offered. */
+  readonly acted: Acted;
+  readonly offer: (rights: Rights) => Promise<PageContent> | PageContent;
+}
+
+/** The namespaces of policies, and of policies of bases, on which a page offers actions. */
+export interface Acted {
+  readonly policies?: readonly string[];
+  readonly bases?: readonly string[];
+}
+
+/** What a user may do in some namespaces. */
+export interface Rights {
+  /** Whether he may request the action, as far as that is known: the API server decides when it is requested. */
+  may(action: ActionName, on: { readonly namespace: string }, of?: keyof Acted): boolean;
+  /** The same text for users who may do the same. */
+  readonly key: string;
+}
+
 /** The address of another page that is shown instead. */
 export interface Redirection {
   readonly redirect: string;
@@ -70,10 +92,10 @@ export interface Page {
   readonly path: string;
   /** The entry of the menu to which the page belongs; absent for the search over everything and the reference of the API. */
   readonly section?: Section;
-  /** Whether it shows what depends on more than which policies the user may see, so that no two users share a reading. */
+  /** Whether it shows what depends on more than which policies the user may see and change, so that no two users share a reading. */
   readonly isPersonal?: true;
   /** Reads and shows the content of the page. Throws ApiFailure. */
-  readonly show: (call: PageCall) => Promise<PageContent | Redirection>;
+  readonly show: (call: PageCall) => Promise<PageContent | Offering | Redirection>;
 }
 
 /** The entries of the menu. */

@@ -38,7 +38,7 @@ const basePolicy = (given: string) =>
 async function open(t: Parameters<typeof openDashboard>[0], policy: ReturnType<typeof basePolicy>) {
   const view = sampleView({ all: () => [policy], find: () => policy });
   const dashboard = openDashboard(t, {
-    auth: ann('get baseimagepolicies *', 'list baseimagepolicies *', 'list *', 'get *'),
+    auth: ann('get baseimagepolicies *', 'list baseimagepolicies *', 'patch baseimagepolicies *', 'list *', 'get *'),
     identification: sessions,
     added: { features: ['bases'], routes: createBaseRoutes(view) },
   });

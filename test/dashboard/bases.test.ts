@@ -70,7 +70,7 @@ test('what is listed can be filtered and paged by links and forms alone', async 
 
 test('a base is approved for what the page has shown, and rejected again', async (t) => {
   const { get, submit, patched } = openDashboard(t, {
-    auth: ann('get baseimagepolicies *', 'list baseimagepolicies *', 'list *', 'get *'),
+    auth: ann('get baseimagepolicies *', 'list baseimagepolicies *', 'patch baseimagepolicies *', 'list *', 'get *'),
     identification: sessions,
     added,
   });
@@ -97,7 +97,7 @@ test('a base is approved for what the page has shown, and rejected again', async
   const annotations = { 'operator.technomad.dev/approve': `${newJava.tag}@${newJava.digest}` };
   const approved = basePolicyOf({ name: 'java', image: java, spec: { mode: 'Approval' }, status: { latest: newJava }, annotations });
   const other = openDashboard(t, {
-    auth: ann('get baseimagepolicies *', 'list *'),
+    auth: ann('get baseimagepolicies *', 'patch baseimagepolicies *', 'list *'),
     identification: sessions,
     added: addedFrom(sampleView({ find: () => approved })),
   });

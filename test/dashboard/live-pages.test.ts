@@ -210,10 +210,12 @@ test('whatever a page asks about its user is asked before a reading is shared', 
   const { read } = openFor(t, { onQuestion: ({ verb, resource = 'imagepolicies' }) => void asked.add(`${verb} ${resource}`) });
   await read('all', '/live/policies');
   const known = new Set(asked);
+  // What a user may do is asked for each, and those who may do the same share what is written.
+  const acted = ['patch imagepolicies', 'patch baseimagepolicies'];
   // The pages of a policy and of a cause offer what their user may do, and no two users share a reading of them.
   const pages = ['/', '/policies', '/images', '/bases', '/bases/platform/java', '/activity', '/events'];
   for (const url of [...pages, '/approvals', '/setup', '/search?q=web']) await read('shop', `/live${url}`);
-  assert.deepEqual([...asked].toSorted(), [...known].toSorted());
+  assert.deepEqual([...asked].filter((one) => !acted.includes(one)).toSorted(), [...known].toSorted());
 });
 
 test('pages follow what they show', async (t) => {

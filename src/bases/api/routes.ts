@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { baseReads, type BaseSummary, dependentStates, type DependentState } from '../../service/api/base-view.ts';
 import { AccessError } from '../../service/api/access.ts';
 import { policyStates, type PolicyState } from '../../core/model/policy-state.ts';
+import { definePermittedIn } from '../../service/api/permitted-actions.ts';
 import { defineRoute, namespaceName, policyParams, type Route } from '../../service/api/route.ts';
 import { filterOf, streamQuery } from '../../service/api/stream-query.ts';
 import { seePolicy } from '../../service/api/see-policies.ts';
@@ -32,9 +33,18 @@ export function createBaseRoutes(view: BaseView | undefined): Route[] {
     getVersions(view, read),
     getChain(view, read),
     streamBases(view),
+    getPermittedInBases,
     ...createBaseActions(view),
   ];
 }
+
+const getPermittedInBases = definePermittedIn({
+  path: baseReads.permitted.path,
+  id: 'listPermittedInBases',
+  group: 'Bases',
+  what: 'BaseImagePolicies',
+  resource: basePlural,
+});
 
 const getBases = (view: BaseView | undefined) =>
   defineRoute({

@@ -5,11 +5,11 @@ import { getPolicies } from '../../service/api/routes/policies.ts';
 import { choiceOf } from '../choices.ts';
 import { baseActionPath } from '../base-action-list.ts';
 import { html, type Html } from '../html.ts';
-import { hasSection, type Page } from '../page.ts';
+import { hasSection, type Page, type Rights } from '../page.ts';
 import { approvalsOf } from '../parts/approvals-of.ts';
 import { changesOf } from '../parts/changes-of.ts';
 import { ago, baseLink, policyLink, tagOf, time } from '../parts/inline.ts';
-import { partOf, problem } from '../parts/problem.ts';
+import { ifPermitted, partOf, problem } from '../parts/problem.ts';
 import { table } from '../parts/tables.ts';
 import type { Texts } from '../texts/en.ts';
 
@@ -17,40 +17,50 @@ export const approvals: Page = {
   path: '/approvals',
   section: 'approvals',
   async show({ api, caller, query, texts }) {
-    const isReadOnly = caller.noActions !== undefined;
+    const readBases = hasSection(caller, 'bases') ? api.read(baseReads.list, { state: 'ApprovalRequired', limit: 500 }) : undefined;
     const [{ policies }, basesToApprove] = await Promise.all([
       api.read(getPolicies, { state: 'ApprovalRequired', limit: 500 }),
-      hasSection(caller, 'bases')
-        ? partOf(api.read(baseReads.list, { state: 'ApprovalRequired', limit: 500 }), ({ bases }) => showBases(bases, isReadOnly, texts))
-        : undefined,
+      readBases && ifPermitted(readBases),
     ]);
     const chosen = query.one('choose');
     const groups = groupsOf(policies);
-    const body = html`
-      ${isReadOnly && html`<p class="note">${texts.readOnly} ${caller.noActions}</p>`}
-      ${query.one('none') !== undefined && problem(texts.noneChosen)}
-      ${
-        groups.length === 0
-          ? html`<p class="none">${texts.nothingToApprove}</p>`
-          : html`
-              <form method="post" action="/approvals/confirm">
-                ${!isReadOnly && groups.length > 1 && html`<p><a href="/approvals?choose=*">${texts.chooseEverything}</a></p>`}
-                ${groups.map((group) => showGroup(group, { isReadOnly, isChosen: chosen === '*' || chosen === group.id }, texts))}
-                ${
-                  !isReadOnly &&
-                  html`<p class="actions">
-                    <button class="primary" name="decision" value="approve">${texts.approveChosen}</button>
-                    <button name="decision" value="reject">${texts.rejectChosen}</button>
-                  </p>`
-                }
-              </form>
-            `
-      }
-      ${basesToApprove}
-    `;
-    return { title: texts.approvals, body, isLive: true };
+    const show = async (rights: Rights) => {
+      const isReadOnly = !policies.some((policy) => mayDecide(rights, policy));
+      const why = caller.noActions ?? (isReadOnly && policies.length > 0 ? texts.notPermitted : undefined);
+      return html`
+        ${why !== undefined && html`<p class="note">${texts.readOnly} ${why}</p>`}
+        ${query.one('none') !== undefined && problem(texts.noneChosen)}
+        ${
+          groups.length === 0
+            ? html`<p class="none">${texts.nothingToApprove}</p>`
+            : html`
+                <form method="post" action="/approvals/confirm">
+                  ${!isReadOnly && groups.length > 1 && html`<p><a href="/approvals?choose=*">${texts.chooseEverything}</a></p>`}
+                  ${groups.map((group) => showGroup(group, { rights, isChosen: chosen === '*' || chosen === group.id }, texts))}
+                  ${
+                    !isReadOnly &&
+                    html`<p class="actions">
+                      <button class="primary" name="decision" value="approve">${texts.approveChosen}</button>
+                      <button name="decision" value="reject">${texts.rejectChosen}</button>
+                    </p>`
+                  }
+                </form>
+              `
+        }
+        ${readBases && (await partOf(readBases, ({ bases }) => showBases(bases, rights, texts)))}
+      `;
+    };
+    return {
+      acted: { policies: policies.map(({ namespace }) => namespace), bases: basesToApprove?.bases.map(({ namespace }) => namespace) ?? [] },
+      offer: async (rights) => ({ title: texts.approvals, body: await show(rights), isLive: true }),
+    };
   },
 };
+
+/** Whether the user may approve or reject: both need the same. */
+function mayDecide(rights: Rights, policy: { readonly namespace: string }, of?: 'bases'): boolean {
+  return rights.may('approve', policy, of);
+}
 
 /** The policies for which the same image waits. */
 interface Group {
@@ -72,10 +82,11 @@ function groupsOf(policies: readonly PolicySummary[]): Group[] {
 
 function showGroup(
   { id, policies }: Group,
-  { isReadOnly, isChosen }: { readonly isReadOnly: boolean; readonly isChosen: boolean },
+  { rights, isChosen }: { readonly rights: Rights; readonly isChosen: boolean },
   texts: Texts,
 ): Html {
   const [first] = policies;
+  const decidable = policies.filter((policy) => mayDecide(rights, policy)).length;
   const { image, pendingApproval: pending } = first;
   const shared = policies.length > 1 && policies.every(({ changes }) => isSameJson(changes, first.changes)) ? first.changes : undefined;
   const all = `/approvals?${new URLSearchParams({ choose: id }).toString()}`;
@@ -83,14 +94,14 @@ function showGroup(
     <section class="waiting">
       <h2>${image}:${pending?.tag} <small class="digest">${pending?.digest}</small></h2>
       ${shared !== undefined && html`<p>${changesOf(shared, texts)}</p>`}
-      ${!isReadOnly && policies.length > 1 && html`<p><a href=${all}>${texts.chooseAll(policies.length)}</a></p>`}
+      ${decidable > 1 && html`<p><a href=${all}>${texts.chooseAll(decidable)}</a></p>`}
       <ul class="plain rows">
         ${policies.map((policy) => {
           const choice = choiceOf(policy);
           return html`<li class="choice">
             ${
               choice !== undefined &&
-              !isReadOnly &&
+              mayDecide(rights, policy) &&
               html`<input
                 type="checkbox"
                 name="choice"
@@ -112,7 +123,7 @@ function showGroup(
 }
 
 /** The bases that wait. Each is approved on a page of its own, which says what follows. */
-function showBases(bases: readonly BaseSummary[], isReadOnly: boolean, texts: Texts): Html {
+function showBases(bases: readonly BaseSummary[], rights: Rights, texts: Texts): Html {
   if (bases.length === 0) return html``;
   return html`
     <section>
@@ -124,7 +135,7 @@ function showBases(bases: readonly BaseSummary[], isReadOnly: boolean, texts: Te
           html`${tagOf(base.pendingApproval)} <small class="digest">${base.pendingApproval?.digest}</small> ${approvalsOf(base, texts)}
             ${changesOf(base.changes, texts)}`,
           time(base.since),
-          !isReadOnly &&
+          mayDecide(rights, base, 'bases') &&
             html`<a class="button" href=${baseActionPath(base, 'approve')}>${texts.approve}</a>${' '}<a
                 class="button"
                 href=${baseActionPath(base, 'reject')}

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { type BaseDetail, baseReads, dependentStates } from '../../service/api/base-view.ts';
 import { baseActionPath, baseActionsFor } from '../base-action-list.ts';
 import { html, type Html } from '../html.ts';
-import type { Caller, Page, Query } from '../page.ts';
+import type { Caller, Page, Query, Rights } from '../page.ts';
 import { approvalsOf } from '../parts/approvals-of.ts';
 import { changesOf } from '../parts/changes-of.ts';
 import { dependentTable } from '../parts/dependents.ts';
@@ -38,10 +38,10 @@ export const base: Page = {
         showVersions(answer, { filters, params, texts }),
       ),
     ]);
-    const body = html`
+    const show = (rights: Rights) => html`
       ${showResult(query, texts)}
       <p>${stateBadge(found.state, texts)} ${found.message}</p>
-      ${showActions(found, caller, texts)}
+      ${showActions(found, { ...caller, rights }, texts)}
       <section>
         <h2>${texts.now}</h2>
         ${showNow(found, texts)}
@@ -64,7 +64,10 @@ export const base: Page = {
         ${conditionTable(found.conditions, texts)}
       </details>
     `;
-    return { title: `${found.namespace}/${found.name}`, body, isLive: true };
+    return {
+      acted: { bases: [found.namespace] },
+      offer: (rights) => ({ title: `${found.namespace}/${found.name}`, body: show(rights), isLive: true }),
+    };
   },
 };
 
@@ -82,11 +85,12 @@ function showResult(query: Query, texts: Texts): Html | undefined {
   return done && html`<p class="done" role="status">${texts.done(done.label)}</p>`;
 }
 
-function showActions(found: BaseDetail, { noActions }: Caller, texts: Texts): Html {
-  if (noActions !== undefined) return html`<p class="note">${texts.readOnly} ${noActions}</p>`;
+function showActions(found: BaseDetail, { noActions, rights }: Caller & { readonly rights: Rights }, texts: Texts): Html {
+  const offered = baseActionsFor(found, texts).filter(({ name }) => rights.may(name, found, 'bases'));
+  if (offered.length === 0) return html`<p class="note">${texts.readOnly} ${noActions ?? texts.notPermitted}</p>`;
   return html`
     <p class="actions" role="group" aria-label=${texts.actions}>
-      ${baseActionsFor(found, texts).map(
+      ${offered.map(
         ({ name, label, isPossible }) => isPossible && html`<a class="button" href=${baseActionPath(found, name)}>${label}</a>`,
       )}
     </p>

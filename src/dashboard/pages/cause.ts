@@ -3,8 +3,9 @@ import { getPermitted } from '../../service/api/routes/permitted.ts';
 import { getPolicy } from '../../service/api/routes/policies.ts';
 import { type Api, ApiFailure } from '../api-client.ts';
 import { html, type Html } from '../html.ts';
-import type { Page } from '../page.ts';
-import { actionFor, causeSentence, showStep, urgencyBadge } from '../parts/causes.ts';
+import type { Page, Rights } from '../page.ts';
+import { readRights } from '../rights.ts';
+import { actedBy, actionFor, causeSentence, showStep, urgencyBadge, whyNoStep } from '../parts/causes.ts';
 import { ago, baseLink, policyLink, tagOf } from '../parts/inline.ts';
 import { ifPermitted } from '../parts/problem.ts';
 import { sayTo } from '../parts/said.ts';
@@ -25,7 +26,9 @@ export const cause: Page = {
     const [found] = causes;
     if (found === undefined) return { title: texts.causes.gone, body: html`<p><a href="/">${texts.backToNow}</a></p>`, isLive: true };
     const { urgency, message, said, since, rollouts } = found;
-    const isActing = actionFor(found) !== undefined && caller.noActions === undefined && found.policies > 1;
+    const rights = await readRights(api, caller, { policies: actedBy(found) });
+    const noActions = whyNoStep(found, caller, rights, texts);
+    const isActing = actionFor(found) !== undefined && noActions === undefined && found.policies > 1;
     const body = html`
       <p>
         ${urgencyBadge(urgency, texts)}${' '}${rollouts !== undefined && texts.causes.rollouts(rollouts.rolledBack, rollouts.running)}${' '}
@@ -35,10 +38,10 @@ export const cause: Page = {
       ${
         !isActing &&
         html`<h2>${texts.causes.whatToDo}</h2>
-          <p>${showStep(found, caller, texts)}</p>`
+          <p>${showStep(found, { noActions }, texts)}</p>`
       }
       ${found.named.length > 0 && html`<h2>${texts.causes.reached}: ${texts.causes.reach(found.policies, found.namespaces)}</h2>`}
-      ${isActing ? showChoices(found, await readEffects(found, api), texts) : showNames(found)}
+      ${isActing ? showChoices(found, { effects: await readEffects(found, api), rights }, texts) : showNames(found)}
     `;
     return { title: causeSentence(found, texts), body, isLive: true };
   },
@@ -54,7 +57,6 @@ function showNames({ kind, named }: ShownCause): Html {
 interface Effect {
   readonly running?: string | undefined;
   readonly previous?: { readonly tag: string; readonly digest?: string } | undefined;
-  readonly isPermitted: boolean;
 }
 
 /** The most policies of which the page says what a rollback changes. */
@@ -62,22 +64,24 @@ const maxEffects = 10;
 
 /** Reads the effects of a rollback, by policy. Other actions change nothing by themselves. */
 async function readEffects(found: ShownCause, api: Api): Promise<ReadonlyMap<string, Effect>> {
-  const action = actionFor(found);
-  if (action !== 'rollback') return new Map();
+  if (actionFor(found) !== 'rollback') return new Map();
   const named = found.named.filter(({ runsFailed }) => runsFailed === true).slice(0, maxEffects);
   const read = async ({ namespace, name }: { readonly namespace: string; readonly name: string }) => {
     const [policy, permitted] = await Promise.all([
       ifPermitted(api.read(getPolicy, { namespace, name })),
       ifPermitted(api.read(getPermitted, { namespace, name })),
     ]);
-    const { actions = [action], previous } = permitted ?? {};
-    return [`${namespace}/${name}`, { running: policy?.running, previous, isPermitted: actions.includes(action) }] as const;
+    return [`${namespace}/${name}`, { running: policy?.running, previous: permitted?.previous }] as const;
   };
   return new Map(await Promise.all(named.map(read)));
 }
 
 /** The policies with boxes to choose: the action is done for each that is chosen. Only what still runs a failed image is rolled back. */
-function showChoices(found: ShownCause, effects: ReadonlyMap<string, Effect>, texts: Texts): Html {
+function showChoices(
+  found: ShownCause,
+  { effects, rights }: { readonly effects: ReadonlyMap<string, Effect>; readonly rights: Rights },
+  texts: Texts,
+): Html {
   const action = actionFor(found) ?? 'check';
   return html`
     <form method="post" action=${`/policies/${action}`}>
@@ -85,12 +89,13 @@ function showChoices(found: ShownCause, effects: ReadonlyMap<string, Effect>, te
         ${found.named.map(({ namespace, name, runsFailed }) => {
           const key = `${namespace}/${name}`;
           const effect = effects.get(key);
-          const isOffered = (action !== 'rollback' || runsFailed === true) && effect?.isPermitted !== false;
+          const isPermitted = rights.may(action, { namespace });
+          const isOffered = (action !== 'rollback' || runsFailed === true) && isPermitted;
           return html`<li class="choice">
             <input type="checkbox" name="policy" value=${key} checked=${isOffered} disabled=${!isOffered} aria-label=${key} />
             ${policyLink({ namespace, name })}
             ${effect !== undefined && html`<span><code>${effect.running ?? '–'}</code>${' → '}${tagOf(effect.previous)}</span>`}
-            ${effect?.isPermitted === false && html`<span class="note">${texts.notPermitted}</span>`}
+            ${!isPermitted && html`<span class="note">${texts.notPermitted}</span>`}
           </li>`;
         })}
       </ul>

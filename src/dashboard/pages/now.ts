@@ -5,11 +5,11 @@ import { getPolicies } from '../../service/api/routes/policies.ts';
 import type { PolicySummary } from '../../service/api/policy-view.ts';
 import type { Api } from '../api-client.ts';
 import { html, type Html } from '../html.ts';
-import type { Caller, Page } from '../page.ts';
-import { showCause } from '../parts/causes.ts';
+import type { Caller, Page, Rights } from '../page.ts';
+import { actedBy, showCause, whyNoStep } from '../parts/causes.ts';
 import { figures } from '../parts/figures.ts';
 import { ago, policyLink, tagOf } from '../parts/inline.ts';
-import { partOf } from '../parts/problem.ts';
+import { ifPermitted, partOf } from '../parts/problem.ts';
 import type { Texts } from '../texts/en.ts';
 
 type Causes = z.output<typeof getCauses.answer>;
@@ -24,22 +24,30 @@ export const now: Page = {
   async show({ api, caller, texts }) {
     const found = await api.read(getCauses);
     // Each part is shown, or says why it cannot be read: without Redis, only the figures are missing.
-    const [activity, ...parts] = await Promise.all([
+    const waiting = api.read(getPolicies, { state: 'ApprovalRequired', limit: shown, sort: 'changed' });
+    const [approvable, activity, ...parts] = await Promise.all([
+      ifPermitted(waiting),
       partOf(api.read(getOverview), (overview) => figures(overview, texts)),
-      partOf(api.read(getPolicies, { state: 'ApprovalRequired', limit: shown, sort: 'changed' }), (list) =>
-        showWaiting(list, caller, texts),
-      ),
       partOf(api.read(getPolicies, { state: 'Progressing', limit: shown, sort: 'changed' }), (list) => showRolling(list, texts)),
       partOf(readChanged(api), (changed) => showChanged(changed, texts)),
     ]);
-    const body = html`
-      ${verdict(found, texts)} ${showCauses(found, caller, texts)}
-      <div class="columns">${parts}</div>
-      ${activity}
-    `;
-    return { title: texts.now, body, isLive: true, followed: ['policies', 'pushes', 'activity', 'refusals'] };
+    return {
+      acted: { policies: [...(approvable?.policies ?? []).map(({ namespace }) => namespace), ...found.causes.flatMap(actedBy)] },
+      offer: async (rights) => {
+        const own = { ...caller, rights };
+        const body = html`
+          ${verdict(found, texts)} ${showCauses(found, own, texts)}
+          <div class="columns">${await partOf(waiting, (list) => showWaiting(list, own, texts))} ${parts}</div>
+          ${activity}
+        `;
+        return { title: texts.now, body, isLive: true, followed: ['policies', 'pushes', 'activity', 'refusals'] };
+      },
+    };
   },
 };
+
+/** The user, and what he may do. */
+type Own = Pick<Caller, 'noActions'> & { readonly rights: Rights };
 
 function verdict({ at, causes, policies: { total, affected, namespaces }, installation }: Causes, { causes: texts }: Texts): Html {
   const passing = causes.filter(({ urgency }) => urgency === 'Passing');
@@ -64,7 +72,7 @@ function verdict({ at, causes, policies: { total, affected, namespaces }, instal
   `;
 }
 
-function showCauses({ causes, more }: Causes, caller: Caller, texts: Texts): Html {
+function showCauses({ causes, more }: Causes, caller: Own, texts: Texts): Html {
   const [urgent, passing] = [causes.filter(({ urgency }) => urgency !== 'Passing'), causes.filter(({ urgency }) => urgency === 'Passing')];
   return html`
     ${urgent.length > 0 && list(urgent, caller, texts)}
@@ -81,9 +89,9 @@ function showCauses({ causes, more }: Causes, caller: Caller, texts: Texts): Htm
   `;
 }
 
-function list(causes: Causes['causes'], caller: Caller, texts: Texts): Html {
+function list(causes: Causes['causes'], caller: Own, texts: Texts): Html {
   return html`<ol class="causes">
-    ${causes.map((cause) => showCause(cause, caller, texts))}
+    ${causes.map((cause) => showCause(cause, { noActions: whyNoStep(cause, caller, caller.rights, texts) }, texts))}
   </ol>`;
 }
 
@@ -107,7 +115,7 @@ function shortList(
   `;
 }
 
-function showWaiting({ policies, counts }: List, { noActions }: Caller, texts: Texts): Html {
+function showWaiting({ policies, counts }: List, { rights }: Own, texts: Texts): Html {
   const count = counts.ApprovalRequired ?? 0;
   return shortList(
     texts.waitsForApproval,
@@ -118,7 +126,7 @@ function showWaiting({ policies, counts }: List, { noActions }: Caller, texts: T
         >`,
     html`<p>
       <a class="button" href="/approvals">${texts.approvals}: ${count}</a>${' '}
-      ${noActions === undefined && count > 1 && html`<a class="button" href="/approvals?choose=*">${texts.approveAll(count)}</a>`}
+      ${count > 1 && policies.some((policy) => rights.may('approve', policy)) && html`<a class="button" href="/approvals?choose=*">${texts.approveAll(count)}</a>`}
     </p>`,
   );
 }

@@ -4,7 +4,7 @@ import type { Urgency } from '../../service/causes/cause.ts';
 import { documentation } from '../../core/model/reasons.ts';
 import { type ActionName, actionPath } from '../action-list.ts';
 import { html, type Html } from '../html.ts';
-import type { Caller } from '../page.ts';
+import type { Caller, Rights } from '../page.ts';
 import type { Texts } from '../texts/en.ts';
 import { messageTo, sayTo } from './said.ts';
 import { ago, baseLink, basePath, policyLink } from './inline.ts';
@@ -42,7 +42,7 @@ export function causePath({ id }: Pick<ShownCause, 'id'>): string {
 }
 
 /** One cause in a list. */
-export function showCause(cause: ShownCause, caller: Caller, texts: Texts): Html {
+export function showCause(cause: ShownCause, caller: { readonly noActions?: string | undefined }, texts: Texts): Html {
   const { urgency, message, said, since, step, rollouts, policies } = cause;
   const sentence = causeSentence(cause, texts);
   return html`
@@ -89,6 +89,18 @@ export function showStep(cause: ShownCause, { noActions }: { readonly noActions?
     return html`<a class="button" href=${`${actionPath(first, 'check').replace(/\/check$/, '')}#explanation`}>${text}</a>`;
   return html`${text}${' '}${command !== undefined && html`<code class="copy">${command}</code>`}${' '}
   ${!reason.includes('/') && kind !== 'notification' && html`<a href=${`${documentation}/reasons.md#${reason.toLowerCase()}`} rel="noreferrer">${texts.whyLink}</a>`}`;
+}
+
+/** Why the step of a cause is no button for this user: he may do it for none of the policies that are named. */
+export function whyNoStep(cause: ShownCause, { noActions }: Pick<Caller, 'noActions'>, rights: Rights, texts: Texts): string | undefined {
+  const action = actionFor(cause);
+  if (noActions !== undefined || action === undefined) return noActions;
+  return cause.named.some((policy) => rights.may(action, policy)) ? undefined : texts.notPermitted;
+}
+
+/** The namespaces in which the step of a cause is an action. */
+export function actedBy(cause: ShownCause): string[] {
+  return actionFor(cause) === undefined ? [] : cause.named.map(({ namespace }) => namespace);
 }
 
 /** The action for all policies of a cause; undefined if its step is no action. */

@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { baseSteps, imageUses, type BaseStep } from '../../core/model/base-next-step.ts';
 import { baseStatusSchema, dependentSchema } from '../../core/model/base-status.ts';
+import { permittedIn } from './permitted-actions.ts';
 import { approvalsView, changes, condition, policyState } from './policy-view.ts';
 import { namespaceName, objectName } from './route.ts';
 
@@ -138,6 +139,7 @@ export const baseReads = {
     answer: z.object({ bases: z.array(baseSummary), counts: z.partialRecord(policyState, z.int()), next }).meta({ id: 'BaseList' }),
   },
   one: { path: '/bases/{namespace}/{name}', answer: baseDetail },
+  permitted: { path: '/bases/permitted', answer: permittedIn },
   dependents: {
     path: '/bases/{namespace}/{name}/dependents',
     answer: z

@@ -1,6 +1,7 @@
 /** The route that says which actions a caller may request. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createBaseRoutes } from '../../../src/bases/api/routes.ts';
 import { AccessError } from '../../../src/service/api/access.ts';
 import type { OperationsAuth } from '../../../src/service/api/authenticate.ts';
 import { appliedOnce, policyOf } from '../../core/model/samples.ts';
@@ -58,4 +59,33 @@ test('what a rollback would bring back is named', async (t) => {
   assert.deepEqual([await ask(), await ask(), considered], [expected, expected, 1]);
   found = { ...web, status: {} };
   assert.deepEqual([await ask(), considered], [{ actions: [] }, 2]);
+});
+
+test('the actions in several namespaces are shown for each, of policies and of policies of bases, and the namespaces are bounded', async (t) => {
+  const rights = ['patch shop', 'patch ops', 'approve ops', 'patch baseimagepolicies shop', 'update baseimagepolicies shop'];
+  const { app } = startApi(t, ann(...rights), [], {
+    policies: samplePorts([], { hasAdmissionPolicy: true }),
+    added: { features: ['bases'], routes: createBaseRoutes(undefined) },
+  });
+  const ask = async (query: string, of = 'policies') => {
+    const answer = await app.inject({ url: `/api/v1/${of}/permitted?namespaces=${query}`, headers });
+    return [answer.statusCode, answer.json<{ namespaces?: unknown }>().namespaces];
+  };
+  assert.deepEqual(await ask('shop,ops,else,shop'), [
+    200,
+    [
+      { namespace: 'shop', actions: ['check'] },
+      { namespace: 'ops', actions: ['approve', 'reject', 'check'] },
+      { namespace: 'else', actions: [] },
+    ],
+  ]);
+  assert.deepEqual(await ask('shop,ops', 'bases'), [
+    200,
+    [
+      { namespace: 'shop', actions: ['check', 'suspend', 'resume'] },
+      { namespace: 'ops', actions: [] },
+    ],
+  ]);
+  const many = (count: number) => Array.from({ length: count }, (_, index) => `n${index}`).join(',');
+  assert.deepEqual([(await ask(many(50)))[0], (await ask(many(51)))[0], (await ask('a/b'))[0], (await ask(''))[0]], [200, 400, 400, 400]);
 });

@@ -31,6 +31,8 @@ const requests: Readonly<Record<string, Request>> = {
   listPolicies: { query: { state: 'Failed,Waiting', namespace: 'shop', sort: 'state', limit: 2 } },
   getPolicy: { params: { namespace: 'shop', name: 'payments' } },
   explainPolicy: { params: { namespace: 'shop', name: 'stock' }, query: { push: 'harbor.example.com/shop/stock:0.9.4' } },
+  listPermittedIn: { query: { namespaces: 'shop,shop-eu' } },
+  listPermittedInBases: { query: { namespaces: 'platform' } },
   streamPolicies: { query: { namespace: 'shop' } },
   listImages: { query: { repository: 'harbor.example.com/shop/storefront', state: 'Behind', limit: 1 } },
   listRepositories: { query: { search: 'storefront', limit: 1 } },

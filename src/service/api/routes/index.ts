@@ -6,7 +6,7 @@ import { getEvent, getEvents, postReplay } from './events.ts';
 import { getImages, getRepositories, getVersions } from './images.ts';
 import { getCaller, getDoctor, getInstallation, getNamespace, getOverview, getReceivers, getRegistries } from './installation.ts';
 import { getPods } from './pods.ts';
-import { getPermitted } from './permitted.ts';
+import { getPermitted, getPermittedIn } from './permitted.ts';
 import { explainPolicy, getPolicies, getPolicy, getResource, streamPolicies } from './policies.ts';
 
 export const routes: readonly Route[] = [
@@ -15,6 +15,7 @@ export const routes: readonly Route[] = [
   getResource,
   explainPolicy,
   getPermitted,
+  getPermittedIn,
   getPods,
   streamPolicies,
   getImages,

@@ -1,27 +1,13 @@
 import { z } from 'zod';
-import { inParallel } from '../../../core/async/in-parallel.ts';
 import { defined } from '../../../core/model/defined.ts';
 import type { ImagePolicy } from '../../../core/model/image-policy.ts';
 import type { Candidate } from '../../../core/model/image-reference.ts';
 import { previousImage } from '../../explain/previous-image.ts';
-import { type Access, AccessError, type Question } from '../access.ts';
+import { definePermittedIn, permittedAction, permittedTo } from '../permitted-actions.ts';
 import { selectedImage } from '../policy-view.ts';
-import type { ApiPorts, PolicyPorts } from '../ports.ts';
-import type { AnyAction } from '../request-action.ts';
+import type { PolicyPorts } from '../ports.ts';
 import { defineRoute, policyParams } from '../route.ts';
-import { policiesOf, seePolicy, whyNoActions } from '../see-policies.ts';
-
-/** The verb that each action needs beside `patch` where the admission policy of the chart is installed. */
-const ownVerbs: Readonly<Record<AnyAction, Question['verb'] | undefined>> = {
-  approve: 'approve',
-  reject: 'approve',
-  rollback: 'rollback',
-  release: 'release',
-  check: undefined,
-  suspend: 'update',
-  resume: 'update',
-};
-const names = Object.keys(ownVerbs) as AnyAction[];
+import { policiesOf, seePolicy } from '../see-policies.ts';
 
 export const getPermitted = defineRoute({
   method: 'GET',
@@ -34,7 +20,7 @@ export const getPermitted = defineRoute({
   params: policyParams,
   answer: z
     .object({
-      actions: z.array(z.enum(names as [AnyAction, ...AnyAction[]])),
+      actions: z.array(permittedAction),
       previous: selectedImage.exactOptional().describe('What a rollback to `previous` would bring back; absent if there is nothing.'),
     })
     .meta({ id: 'PermittedActions' }),
@@ -42,9 +28,17 @@ export const getPermitted = defineRoute({
   async handle({ params, access, ports }) {
     const policy = await seePolicy(ports, access, params);
     const { tag, digest } = previousOf(policy, policiesOf(ports), ports.now().getTime()) ?? {};
-    const actions = await permittedTo(access, policy.namespace, ports);
+    const actions = await permittedTo(access, { namespace: policy.namespace }, ports);
     return { actions, ...(tag !== undefined && { previous: { tag, ...defined({ digest }) } }) };
   },
+});
+
+/** The same for the policies of some namespaces. */
+export const getPermittedIn = definePermittedIn({
+  path: '/policies/permitted',
+  id: 'listPermittedIn',
+  group: 'Policies',
+  what: 'ImagePolicies',
 });
 
 /** How long the previous image of a policy is remembered: to find it among 2,000 workloads takes 0.1 s, and open pages ask again and again. */
@@ -66,23 +60,4 @@ function previousOf(policy: ImagePolicy, policies: PolicyPorts, now: number): Ca
   const image = previousImage(policies.consider(policy), policies.cluster);
   ofPorts.set(policy, { at: now, image });
   return image;
-}
-
-async function permittedTo(access: Access, namespace: string, ports: ApiPorts): Promise<AnyAction[]> {
-  if (whyNoActions(ports, access) !== undefined || !(await mayAsFarAsKnown(access, { verb: 'patch', namespace }))) return [];
-  if (!policiesOf(ports).hasAdmissionPolicy) return names;
-  const verbs = [...new Set(names.flatMap((name) => ownVerbs[name] ?? []))];
-  const answers = await inParallel(verbs, verbs.length, (verb) => mayAsFarAsKnown(access, { verb, namespace }));
-  const refused = new Set(verbs.filter((_, index) => answers[index]?.status !== 'fulfilled' || !answers[index].value));
-  return names.filter((name) => ownVerbs[name] === undefined || !refused.has(ownVerbs[name]));
-}
-
-/** A permission that cannot be asked for now is assumed: the API server decides when the action is requested. */
-async function mayAsFarAsKnown(access: Access, question: Question): Promise<boolean> {
-  try {
-    return await access.may(question);
-  } catch (error) {
-    if (error instanceof AccessError) return true;
-    throw error;
-  }
 }
