@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { createRecentReport } from '../causes/recent-report.ts';
+import { createDateFound } from '../causes/found-since.ts';
+import { createRecentReport, makeDated } from '../causes/recent-report.ts';
 import { describeError, PermanentError } from '../../core/model/errors.ts';
 import type { Repetition } from '../../core/async/repeat.ts';
 import { cut } from '../../core/model/text.ts';
@@ -29,6 +30,8 @@ export interface ApiOptions extends Omit<
   readonly installation: InstallationPorts;
   /** The newest pushes that are new, or have changed, since the last call. */
   readonly changedEvents: () => Promise<readonly EventRecord[]>;
+  /** Remembers since when something is found, for all processes. */
+  readonly noteFound: (found: ReadonlyMap<string, number>) => Promise<ReadonlyMap<string, number>>;
   readonly auth: OperationsAuth;
   /** What wings add; absent if there is nothing. */
   readonly added?: AddedRoutes | undefined;
@@ -72,7 +75,9 @@ export function addApi(
   const clock = { now: options.now, isAway: () => options.stale().some(({ what }) => what === 'redis') };
   const installation = recallInstallation(options.installation, clock);
   const memory = recallEvents(options.reader, clock);
-  const recentReport = doctor === undefined ? () => Promise.resolve(undefined) : createRecentReport(doctor.makeReport, elapsed);
+  const dateFound = createDateFound(options.noteFound, options.now);
+  const recentReport =
+    doctor === undefined ? () => Promise.resolve(undefined) : createRecentReport(() => makeDated(doctor.makeReport, dateFound), elapsed);
   const ports: ApiPorts = {
     ...options,
     reader: memory.reader,

@@ -49,7 +49,7 @@ export async function answerRecent(
   access: Access,
 ): Promise<ServiceReport> {
   await requireReport({ namespaces: doctor?.namespaces ?? [] }, access);
-  const report = await recentReport();
-  if (report === undefined) throw new AccessError(503, 'the installation is being checked: try again in a moment');
-  return report;
+  const recent = await recentReport();
+  if (recent === undefined) throw new AccessError(503, 'the installation is being checked: try again in a moment');
+  return recent.report;
 }

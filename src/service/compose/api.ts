@@ -19,6 +19,7 @@ import { reviewAccess, reviewToken } from '../kube/review-access.ts';
 import { createNewActivities } from '../queue/activity-stream.ts';
 import { createChangedEvents } from '../queue/changed-events.ts';
 import { readDeliveryTimes } from '../queue/delivery-times.ts';
+import { createNoteFound } from '../queue/found-since.ts';
 import { createPushQueue } from '../queue/producer.ts';
 import { createEventReader } from '../queue/read-events.ts';
 import { readProcesses } from '../queue/process-list.ts';
@@ -80,6 +81,7 @@ export function composeApi(
         newActivities: createNewActivities(redis.connection, prefix),
         deliveries,
       }),
+      noteFound: createNoteFound(redis.connection, prefix, Date.now),
       refusal: () => refusalOf(redis.health(), config.redis.durability),
       installation: {
         running: () => readRunning(redis.connection, prefix, reviews),

@@ -54,6 +54,7 @@ test('a caller who may list all policies sees the causes of policies, wings and 
   ]);
   assert.deepEqual(body?.policies, { total: 11, affected: 3, namespaces: 1 });
   assert.equal(body?.installation?.checkedAt, report.checkedAt);
+  assert.equal(body?.causes.at(-1)?.since, '2026-03-01T12:00:00Z', 'a finding has begun with the first report that had it');
 });
 
 test('a caller who may list one namespace sees the causes of its policies, and nothing of the installation', async (t) => {

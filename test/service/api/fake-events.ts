@@ -84,6 +84,7 @@ export function startApi(
       },
     },
     storePushes: (events) => Promise.resolve(void stored.push(...events)),
+    noteFound: (found) => Promise.resolve(found),
     changedEvents: () => Promise.reject(new Error('nothing is remembered')),
     recordFeed: { subscribe: () => () => undefined },
     refusal: () => undefined,

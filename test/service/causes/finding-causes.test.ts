@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { type Cause, orderCauses, withoutRepeated } from '../../../src/service/causes/cause.ts';
 import { findingCauses } from '../../../src/service/causes/finding-causes.ts';
 import { createRecentReport } from '../../../src/service/causes/recent-report.ts';
+import { createDateFound } from '../../../src/service/causes/found-since.ts';
 import type { Finding, ServiceReport } from '../../../src/service/doctor/finding.ts';
 
 const findings: readonly Finding[] = [
@@ -96,11 +97,14 @@ test('nobody waits for a report while there is a recent one, none is made within
     async () => {
       made++;
       await state.hangs;
-      return { version: '', checkedAt: String(made), findings: [], conversion: { why: '' } } satisfies ServiceReport;
+      return {
+        report: { version: '', checkedAt: String(made), findings: [], conversion: { why: '' } } satisfies ServiceReport,
+        since: new Map(),
+      };
     },
     () => at,
   );
-  const checkedAt = async () => (await report())?.checkedAt;
+  const checkedAt = async () => (await report())?.report.checkedAt;
   assert.equal(await checkedAt(), '1');
   at = 14_999;
   assert.equal(await checkedAt(), '1');
@@ -124,4 +128,27 @@ test('nobody waits for a report while there is a recent one, none is made within
   const late = checkedAt();
   t.mock.timers.tick(1_500);
   assert.equal(await late, '3', 'nobody waits for long');
+});
+
+test('a finding has begun with the first report that had it, of any process, and of this one alone while Redis is away', async () => {
+  let at = '2026-03-01T12:00:00Z';
+  let shared: ReadonlyMap<string, number> | undefined = new Map([['old', Date.parse('2026-03-01T09:00:00Z')]]);
+  const date = createDateFound(
+    async (found) => {
+      if (shared === undefined) throw new Error('away');
+      const known = shared;
+      return new Map([...found].map(([id, since]) => [id, known.get(id) ?? since]));
+    },
+    () => new Date(at),
+  );
+  const before = { old: '2026-03-01T09:00:00Z', new: '2026-03-01T12:00:00Z' };
+  assert.deepEqual(Object.fromEntries(await date(['old', 'new'])), before);
+  shared = undefined;
+  at = '2026-03-01T13:00:00Z';
+  assert.deepEqual(Object.fromEntries(await date(['old', 'new', 'redis'])), { ...before, redis: at });
+  const causes = findingCauses(findings, new Map([['installation/redis/appendonly', at]]));
+  assert.deepEqual(
+    causes.map(({ since }) => since),
+    [at, undefined, undefined],
+  );
 });

@@ -3,6 +3,7 @@ import { defined } from '../../../core/model/defined.ts';
 import { toSeconds } from '../../../core/model/text.ts';
 import { type Cause, causeKinds, causeSteps, orderCauses, urgencies, withoutRepeated } from '../../causes/cause.ts';
 import { findingCauses } from '../../causes/finding-causes.ts';
+import type { DatedReport } from '../../causes/recent-report.ts';
 import { policyCauses } from '../../causes/policy-causes.ts';
 import { type Access, AccessError } from '../access.ts';
 import { requireReport } from '../doctor-api.ts';
@@ -29,7 +30,9 @@ const cause = z
     reason: z.string().describe('One of docs/reasons.md, or a line of docs/doctor.md.'),
     message: z.string().describe('What one of the policies says.'),
     said: saidView.exactOptional(),
-    since: time.exactOptional().describe('When it began; absent if that is not known.'),
+    since: time
+      .exactOptional()
+      .describe('When it began; absent if that is not known. What the doctor finds has begun with the first report that had it.'),
     policies: z.int().describe('How many policies it reaches, of those that the caller may list.'),
     namespaces: z.int().describe('In how many namespaces they are.'),
     named: z
@@ -92,8 +95,8 @@ export const getCauses = defineRoute({
         : [await seePolicy(ports, access, policy)];
     const own = policyCauses(visible, now.getTime());
     const added = policy === undefined ? await Promise.all(ports.causes.map((find) => find(access, namespace))) : [];
-    const report = namespace === undefined && policy === undefined ? await reportFor(access, ports) : undefined;
-    const all = orderCauses(withoutRepeated([...own, ...added.flat(), ...findingCauses(report?.findings ?? [])]));
+    const recent = namespace === undefined && policy === undefined ? await reportFor(access, ports) : undefined;
+    const all = orderCauses(withoutRepeated([...own, ...added.flat(), ...findingCauses(recent?.report?.findings ?? [], recent?.since)]));
     const wanted = id === undefined ? all : all.filter((one) => one.id === id);
     const affected = own.flatMap((one) => (one.urgency === 'Passing' ? [] : one.policies));
     return {
@@ -101,15 +104,13 @@ export const getCauses = defineRoute({
       causes: wanted.slice(0, maxCauses).map((one) => show(one, id === undefined ? maxNamed : maxNamedOfOne)),
       more: Math.max(0, wanted.length - maxCauses),
       policies: { total: visible.length, affected: affected.length, namespaces: namespacesOf(affected) },
-      ...(report !== undefined && { installation: defined({ checkedAt: report.checkedAt }) }),
+      ...(recent !== undefined && { installation: defined({ checkedAt: recent.report?.checkedAt }) }),
     };
   },
 });
 
-type Report = { readonly checkedAt?: string } & Partial<NonNullable<Awaited<ReturnType<ApiPorts['recentReport']>>>>;
-
-/** The last report, for callers who may see it. */
-async function reportFor(access: Access, { doctor, recentReport }: ApiPorts): Promise<Report | undefined> {
+/** The last report, for callers who may see it; empty while there is none. */
+async function reportFor(access: Access, { doctor, recentReport }: ApiPorts): Promise<Partial<DatedReport> | undefined> {
   if (doctor === undefined) return undefined;
   try {
     await requireReport(doctor, access);
