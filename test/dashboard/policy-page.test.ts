@@ -1,6 +1,8 @@
 /** The page of one policy: the verdict with the one thing to do, what runs and what is selected, the way of the last push, and the confirmations. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { policyOf, specOf, workloadOf } from '../core/model/samples.ts';
+import { samplePorts } from '../service/api/sample-policies.ts';
 import { exampleOptions } from './example.ts';
 import { openDashboard } from './start-dashboard.ts';
 
@@ -29,6 +31,22 @@ test('a policy that is up to date has nothing in between, and the last push came
   const { text } = await get('/policies/shop/checkout');
   assert.match(sectionOf(text, 'Now'), /Running 2\.4\.0 1 of 1 workloads are up to date In between ✓ nothing Selected 2\.4\.0/);
   assert.match(sectionOf(text, 'The way of the last push'), /Rolled out 11:48:11 UTC after 41\.0 s/);
+});
+
+test('how many pods are available is shown with what runs, and how many are updated while a rollout replaces them', async (t) => {
+  const rollout = { observedGeneration: 1, wanted: 6, toUpdate: 6, updated: 2, available: 5, outdated: 4, wasComplete: false };
+  const workload = { ...workloadOf({ web: 'registry.example.com/shop/web:1.2.3' }), name: 'web', namespace: 'shop', generation: 1 };
+  const policy = policyOf({
+    spec: specOf({ targets: [{ kind: 'Deployment', name: 'web', namespace: 'shop' }] }),
+    status: { running: '1.2.3' },
+  });
+  const pageWith = async (progress: typeof rollout) => {
+    const cluster = { ...samplePorts([]).cluster, findWorkload: () => ({ ...workload, rollout: progress }) };
+    const { get } = openDashboard(t, { policies: { all: () => [policy], find: () => policy, cluster } });
+    return sectionOf((await get(`/policies/${policy.namespace}/${policy.name}`)).text, 'Now');
+  };
+  assert.match(await pageWith(rollout), /Running 1\.2\.3 5 of 6 pods are available 2 of 6 are of the newest revision In between/);
+  assert.match(await pageWith({ ...rollout, updated: 6, available: 6 }), /Running 1\.2\.3 6 of 6 pods are available In between/);
 });
 
 test('a policy that waits for approval says so in between, and where the push waits', async (t) => {

@@ -13,11 +13,13 @@ type Step = Explanation['steps'][number];
 
 /** Shows three boxes in a row: what runs, what is in between, what is selected. `explained`: undefined where it cannot be read. */
 export function runAndWant(policy: PolicyDetail, explained: Explanation | undefined, texts: Texts): Html {
-  const { running, latest, targets } = policy;
+  const { running, latest, targets, pods } = policy;
   return html`
     <ol class="between">
       <li>
         <span>${texts.running}</span> ${running === undefined ? '–' : html`<code>${running}</code>`}
+        ${pods !== undefined && html`<small>${texts.between.pods(pods.available, pods.wanted)}</small>`}
+        ${pods !== undefined && pods.updated < pods.toUpdate && html`<small>${texts.between.updatedPods(pods.updated, pods.toUpdate)}</small>`}
         ${targets !== undefined && html`<small>${texts.between.upToDate(targets.upToDate, targets.total)}</small>`}
       </li>
       ${showBetween(policy, explained, texts)}

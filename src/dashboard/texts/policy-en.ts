@@ -55,6 +55,8 @@ export const policyEn = {
     title: 'In between',
     nothing: 'nothing',
     upToDate: (upToDate: number, total: number) => `${upToDate} of ${total} workloads are up to date`,
+    pods: (available: number, wanted: number) => `${available} of ${wanted} pods are available`,
+    updatedPods: (updated: number, toUpdate: number) => `${updated} of ${toUpdate} are of the newest revision`,
     passed: (count: number) => `${count} checks passed`,
   },
   lastPushWay: 'The way of the last push',

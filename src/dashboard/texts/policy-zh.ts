@@ -54,6 +54,8 @@ export const policyZh: Translated<typeof policyEn> = {
     title: '两者之间',
     nothing: '无',
     upToDate: (upToDate, total) => `${total} 个工作负载中 ${upToDate} 个为最新`,
+    pods: (available, wanted) => `${wanted} 个 Pod 中 ${available} 个可用`,
+    updatedPods: (updated, toUpdate) => `${toUpdate} 个中 ${updated} 个属于最新修订版本`,
     passed: (count) => `${count} 项检查通过`,
   },
   lastPushWay: '最近一次推送的经过',

@@ -93,6 +93,15 @@ export type PolicySummary = z.output<typeof policySummary>;
 export const policyDetail = policySummary
   .extend({
     generation: z.int(),
+    pods: z
+      .object({
+        wanted: z.int(),
+        available: z.int(),
+        toUpdate: z.int().describe('How many should be of the newest revision of their workload.'),
+        updated: z.int().describe('How many of these are.'),
+      })
+      .exactOptional()
+      .describe('The pods of all workloads, as their controllers report them; absent if none of them rolls out.'),
     conditions: z.array(condition),
     status: statusSchema
       .loose()

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defined } from '../../../core/model/defined.ts';
+import { countPods } from '../../explain/count-pods.ts';
 import { explainPlanned } from '../../explain/steps.ts';
 import { planNow, type Pushed } from '../../explain/plan-now.ts';
 import { tryParseImageReference } from '../../../core/model/image-reference.ts';
@@ -99,7 +100,8 @@ export const getPolicy = defineRoute({
   errors: [404],
   async handle({ params, access, ports }) {
     const policy = await seePolicy(ports, access, params);
-    return detail(policy, policiesOf(ports).originsOf(policy));
+    const { originsOf, consider, cluster } = policiesOf(ports);
+    return { ...detail(policy, originsOf(policy)), ...defined({ pods: countPods(consider(policy), cluster) }) };
   },
 });
 
