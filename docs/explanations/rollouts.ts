@@ -48,6 +48,14 @@ export const rollouts = {
       'Read the log of the container: `kubectl logs POD --previous`. Push a fixed image. If the cause was something else, such as a database, run ' +
       '`image-watcher release NS/NAME` to try the same image again.',
   },
+  UpgradeFailed: {
+    shown: shownAs.rejected,
+    cause:
+      'The controller of Flux or Argo CD has given up the installation of a [chart](charts.md): a HelmRelease or OCIRepository is `Stalled`, or the sync of an ' +
+      'Application has failed, or left it Degraded. The message is that of the controller.',
+    action:
+      'Read the status of the resource. Push a fixed chart. If the cause was something else, run `image-watcher release NS/NAME` to try the same chart again.',
+  },
   RolledBack: {
     shown:
       'A Warning Event of the policy and of the workload, `status.history[].result`; the push has the outcome `stalled`. The condition has the reason ' +

@@ -30,6 +30,11 @@ export const chineseRollouts: Readonly<Record<string, string>> = {
     '新 Pod 中被修改的容器第二次处于 `CrashLoopBackOff`，或者已终止三次而从未就绪。',
   'Read the log of the container: `kubectl logs POD --previous`. Push a fixed image. If the cause was something else, such as a database, run `image-watcher release NS/NAME` to try the same image again.':
     '查看容器的日志：`kubectl logs POD --previous`。推送修复后的镜像。如果起因是别的，例如数据库，请运行 `image-watcher release NS/NAME` 再次尝试同一个镜像。',
+  'The tool that installs the chart gave up its upgrade.': '安装 chart 的工具放弃了升级。',
+  'The controller of Flux or Argo CD has given up the installation of a [chart](charts.md): a HelmRelease or OCIRepository is `Stalled`, or the sync of an Application has failed, or left it Degraded. The message is that of the controller.':
+    'Flux 或 Argo CD 的控制器放弃了 [chart](charts.md) 的安装：HelmRelease 或 OCIRepository 为 `Stalled`，或者 Application 的同步失败，或同步后为 Degraded。消息来自该控制器。',
+  'Read the status of the resource. Push a fixed chart. If the cause was something else, run `image-watcher release NS/NAME` to try the same chart again.':
+    '查看该资源的状态。推送修复后的 chart。如果起因是别的，请运行 `image-watcher release NS/NAME` 再次尝试同一个 chart。',
   'The rollout failed, and the workload was rolled back to the previous image.': '滚动更新失败，工作负载已回滚到上一个镜像。',
   'A Warning Event of the policy and of the workload, `status.history[].result`; the push has the outcome `stalled`. The condition has the reason [`RejectedDigest`](#rejecteddigest).':
     '策略和工作负载各有一个 Warning Event，`status.history[].result`；推送的结果是 `stalled`。状况的原因是 [`RejectedDigest`](#rejecteddigest)。',

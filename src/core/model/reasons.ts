@@ -53,6 +53,7 @@ export const reasons = {
   RolloutTimedOut: 'the rollout took longer than the policy allows',
   ImagePullFailed: 'the new pods cannot pull the image',
   CrashLoop: 'the new pods crash repeatedly',
+  UpgradeFailed: 'the tool that installs the chart gave up its upgrade',
   RolledBack: 'the rollout failed, and the workload was rolled back to the previous image',
   RollbackFailed: 'the rollout failed, and the workload could not be rolled back to the previous image',
   RollbackRefused: 'the rollout failed, and the policy as it is now does not allow a rollback to the previous image',

@@ -1,4 +1,5 @@
 import { defined } from './defined.ts';
+import type { Installation } from './installation.ts';
 import type { LastUpdate } from './last-update.ts';
 
 /** The parts of a workload that planning needs. It is small, so that ten thousand of them fit in memory. */
@@ -29,6 +30,8 @@ export interface Workload extends WorkloadRef {
   readonly serviceAccount?: string;
   /** The progress of its rollout; absent for kinds that do not roll out. */
   readonly rollout?: WorkloadRollout;
+  /** How the chart in its fields is installed; absent for kinds whose controller does not report that. */
+  readonly installation?: Installation;
   /** Whether the rollouts of the workload are paused. */
   readonly paused?: boolean;
   /** Whether the workload is being deleted. It is then treated as if it did not exist. */

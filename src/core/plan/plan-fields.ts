@@ -108,7 +108,7 @@ export function imageOfFields(
 }
 
 /** The name of the fields in lists of containers. */
-function labelOf({ tag, image, digest }: TargetFields): string {
+export function labelOf({ tag, image, digest }: TargetFields): string {
   return fieldLabel(tag ?? image ?? digest ?? '');
 }
 

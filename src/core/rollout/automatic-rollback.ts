@@ -5,21 +5,19 @@
 import { defined } from '../model/defined.ts';
 import { isRecorded, newestOf, runs } from './current-rollouts.ts';
 import { changesTo } from '../plan/past.ts';
-import type { UpdatePlan } from '../plan/plan-update.ts';
+import { planFields } from '../plan/plan-fields.ts';
+import type { TargetProblem, UpdatePlan } from '../plan/plan-update.ts';
 import { oneMoreFailure } from '../plan/retries.ts';
 import { fieldManager, lastUpdateOf, withUpdates } from '../model/last-update.ts';
 import { isUsable, type ImagePolicy, type PolicySpec } from '../model/image-policy.ts';
-import { formatRepository, sameRepository, tryParseImageReference, type RegistryAliases } from '../model/image-reference.ts';
+import { formatRepository, sameRepository, tryParseImageReference } from '../model/image-reference.ts';
 import type { HistoryEntry } from '../model/policy-status.ts';
-import { isTargetContainer } from '../model/resolve-target.ts';
-import type { TargetSnapshot } from '../model/target-snapshot.ts';
-import { imagesOf, isSameObject, refOf, type ImagePosition, type Workload, type WorkloadContainer } from '../model/workload.ts';
+import { isSameObject, refOf, type ContainerChange, type Workload, type WorkloadContainer } from '../model/workload.ts';
+import { isWatchedTarget, watchedImages, type ImageView, type WatchedImage } from './watched-images.ts';
 
 /** A failed change that is to be rolled back, or that was rolled back without being recorded in the status. */
-export interface Rollback {
+export interface Rollback extends WatchedImage {
   readonly entry: HistoryEntry & { readonly from: string };
-  readonly container: WorkloadContainer;
-  readonly position: ImagePosition;
   readonly isDone: boolean;
   /** When it was done, as the workload records it. */
   readonly at?: string;
@@ -31,22 +29,14 @@ export interface RefusedRollback {
   readonly why: string;
 }
 
-/** Where to find workloads, and the aliases of registries. */
-type RollbackView = Pick<TargetSnapshot, 'findWorkload' | 'aliases'>;
-
 /**
  * The failed changes of a workload that are to be rolled back; a failed rollback is never rolled back itself. `failed`: failures that were just found and that
  * the history has no room for.
  */
-export function rollbacksOf(
-  policy: ImagePolicy,
-  workload: Workload,
-  aliases: RegistryAliases,
-  failed: readonly HistoryEntry[] = [],
-): Rollback[] {
+export function rollbacksOf(policy: ImagePolicy, workload: Workload, view: ImageView, failed: readonly HistoryEntry[] = []): Rollback[] {
   const { spec, status } = policy;
   if (!isUsable(spec) || workload.isDeleted === true) return [];
-  return imagesOf(workload).flatMap(({ container, position }): Rollback[] => {
+  return watchedImages(workload, policy, view).flatMap(({ container, ...where }): Rollback[] => {
     const [last, before] = changesTo(policy, workload, container.name);
     // A crash after the patch that rolled back leaves its only record on the workload.
     const back = last !== undefined && before !== undefined && !isRecorded(status, last) && isUndoneBy(before, last) ? last : undefined;
@@ -54,29 +44,56 @@ export function rollbacksOf(
     const entry =
       newest?.result === 'Failed' ? newest : failed.find((one) => one.container === container.name && isSameObject(one, workload));
     if (entry === undefined || whyNoRollback(entry) !== undefined) return [];
-    if (whyRefused(entry, spec, { findWorkload: () => workload, aliases }) !== undefined) return [];
+    if (whyRefused(entry, spec, { ...view, findWorkload: () => workload }) !== undefined) return [];
     const { from } = entry;
     if (from === undefined) return [];
     if (isOlderThan(entry, container)) return [];
     const isDone = container.image === from && container.imageOwner === fieldManager;
     if (isDone ? isUndoneOtherwise(entry, container) : !runs(container, entry)) return [];
     const at = back?.at ?? (isDone ? container.lastUpdate?.at : undefined);
-    return [{ entry: { ...entry, from }, container, position, isDone, ...defined({ at }) }];
+    return [{ entry: { ...entry, from }, container, ...where, isDone, ...defined({ at }) }];
   });
 }
 
-/** The plan for the rollbacks of a workload that are not done yet, with the records that the workload gets of them. */
-export function planRollback(workload: Workload, open: readonly Rollback[], policy: ImagePolicy, at: Date): UpdatePlan {
-  const changes = open.flatMap(({ entry, container, position }) => {
-    const change = { container: container.name, ...position, from: container.image, to: entry.from };
+/** The plan for the rollbacks of a workload that are not done yet, with the records that the workload gets of them; or the problem of a chart that cannot be written back. */
+export function planRollback(
+  workload: Workload,
+  open: readonly Rollback[],
+  policy: ImagePolicy,
+  { at, ...view }: ImageView & { readonly at: Date },
+): UpdatePlan {
+  const tag = open.map(({ entry }) => entry.from).join(', ');
+  const changesBack = open.map((rollback) => changeBack(rollback, workload, policy, view));
+  const problem = changesBack.flatMap((change) => ('problem' in change ? [change.problem] : []))[0];
+  if (problem !== undefined) return { candidate: { tag }, targets: [{ target: workload, workload, changes: [], unchanged: [], problem }] };
+  const changes = open.flatMap(({ entry, container }, index) => {
+    const change = changesBack[index];
+    if (change === undefined || 'problem' in change) return [];
     const digest = tryParseImageReference(change.to)?.digest;
     const { failure, digest: failed } = entry;
     const isOutside = failure !== undefined && failure.against !== 'image';
     const retry = isOutside ? () => oneMoreFailure(container, policy, failure.message) : undefined;
     return withUpdates(workload, [change], { policy: policy.uid, trigger: 'Rollback', at, digest, failed, retry });
   });
-  const tag = open.map(({ entry }) => entry.from).join(', ');
   return { candidate: { tag }, targets: [{ target: workload, workload, changes, unchanged: [] }] };
+}
+
+/** The change of one image, or of the fields of one chart, to what was there before. */
+function changeBack(
+  { entry: { from: to }, container, position, fields }: Rollback,
+  workload: Workload,
+  { spec }: ImagePolicy,
+  view: ImageView,
+): ContainerChange | { readonly problem: TargetProblem } {
+  if (fields === undefined || !isUsable(spec)) return { container: container.name, ...position, from: container.image, to };
+  const { tag = '', digest } = tryParseImageReference(to) ?? {};
+  const asBefore = { ...spec, pin: digest === undefined ? 'Tag' : 'Digest' } as const;
+  const candidate = { tag, ...defined({ digest }) };
+  const change = planFields(fields, workload, { ...view, spec: asBefore, candidate, decideImage: () => 'change' });
+  if ('problem' in change) return change;
+  if (tag !== '' && 'to' in change && change.to === to) return change;
+  // A digest cannot be removed from its field, and no version would be any version.
+  return { problem: { reason: 'RollbackRefused', message: `"${to}" cannot be written to the fields that the policy names` } };
 }
 
 /** The rollback with its time, as the workload records it now. */
@@ -102,7 +119,7 @@ function isUndoneBy({ from, to }: HistoryEntry, back: HistoryEntry): boolean {
 }
 
 /** The failed changes in the history that the current policy does not allow to be rolled back and that have not been reported yet. */
-export function refusedRollbacks(policy: ImagePolicy, view: RollbackView): RefusedRollback[] {
+export function refusedRollbacks(policy: ImagePolicy, view: ImageView): RefusedRollback[] {
   const { spec, status } = policy;
   if (!isUsable(spec)) return [];
   return newestOf(status.history ?? []).flatMap((entry) => {
@@ -130,19 +147,16 @@ export function whyNoRollback({ from, to, trigger }: HistoryEntry): string | und
 function whyRefused(
   entry: HistoryEntry,
   { repository, targets }: Pick<PolicySpec, 'repository' | 'targets'>,
-  { findWorkload, aliases }: RollbackView,
+  { findWorkload, aliases }: ImageView,
 ): string | undefined {
   for (const image of [entry.from ?? '', entry.to]) {
     const read = tryParseImageReference(image, aliases);
     if (read === undefined || !sameRepository(read.repository, repository))
       return `"${image}" is no image of ${formatRepository(repository)}, which the policy is for`;
   }
-  const isTarget = targets.some((target) => {
-    if (target.namespace !== entry.namespace) return false;
-    // A target that is named explicitly counts even if its workload does not exist.
-    const { labels, initContainers } = findWorkload(entry) ?? {};
-    const workload = { ...refOf(entry), ...(labels && { labels }), ...(initContainers && { initContainers }) };
-    return isTargetContainer(target, workload, entry.container);
-  });
-  return isTarget ? undefined : 'it is no target of the policy';
+  const near = targets.filter(({ namespace }) => namespace === entry.namespace);
+  // A target that is named explicitly counts even if its workload does not exist.
+  const { labels, initContainers } = (near.length > 0 && findWorkload(entry)) || {};
+  const workload = { ...refOf(entry), ...(labels && { labels }), ...(initContainers && { initContainers }) };
+  return isWatchedTarget(near, workload, entry.container) ? undefined : 'it is no target of the policy';
 }

@@ -2,10 +2,10 @@ import { tryParseImageReference } from '../model/image-reference.ts';
 import { fieldManager, ownUpdate } from '../model/last-update.ts';
 import type { HistoryEntry, PolicyStatus } from '../model/policy-status.ts';
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
-import { isTargetContainer } from '../model/resolve-target.ts';
 import type { TargetSnapshot } from '../model/target-snapshot.ts';
-import { imagesOf, workloadKey, type Workload, type WorkloadContainer, type WorkloadRef } from '../model/workload.ts';
+import { workloadKey, type Workload, type WorkloadContainer, type WorkloadRef } from '../model/workload.ts';
 import { changesTo, isKnownDigest } from '../plan/past.ts';
+import { isWatchedTarget, watchedImages, type ImageView } from './watched-images.ts';
 
 /** The images that this policy applied to a workload and whose rollout is not known to be complete. */
 export interface Rollout {
@@ -21,14 +21,12 @@ export interface Rollout {
  */
 export function followedWorkloads(
   policy: ImagePolicy,
-  { targets }: TargetSnapshot,
+  { targets, ...view }: Pick<TargetSnapshot, 'targets'> & ImageView,
 ): { readonly workload: Workload; readonly entries: readonly HistoryEntry[] }[] {
   const { spec } = policy;
   if (!isUsable(spec)) return [];
   return targets.flatMap((workload) => {
-    const entries = currentChanges(workload, policy).filter(({ container }) =>
-      spec.targets.some((target) => isTargetContainer(target, workload, container)),
-    );
+    const entries = currentChanges(workload, policy, view).filter(({ container }) => isWatchedTarget(spec.targets, workload, container));
     return entries.length === 0 ? [] : [{ workload, entries }];
   });
 }
@@ -47,11 +45,11 @@ export function isRecorded({ history = [] }: PolicyStatus, entry: HistoryEntry):
 }
 
 /** The last changes of the containers that still run what they were changed to. */
-function currentChanges(workload: Workload, policy: ImagePolicy): HistoryEntry[] {
-  return imagesOf(workload).flatMap(({ container }) => {
+function currentChanges(workload: Workload, policy: ImagePolicy, view: ImageView): HistoryEntry[] {
+  return watchedImages(workload, policy, view).flatMap(({ container }) => {
     const [last] = changesTo(policy, workload, container.name);
     // A workload of a kind that does not roll out has no rollout to follow: only the history is used.
-    const update = workload.rollout === undefined ? undefined : ownUpdate(container, policy.uid);
+    const update = (workload.rollout ?? workload.installation) === undefined ? undefined : ownUpdate(container, policy.uid);
     if (last === undefined) return [];
     if (!isRecorded(policy.status, last)) return update === undefined ? [] : [withResult(last, container, policy.status)];
     // For a workload in another namespace, an entry in the history does not prove that the policy applied the running image.

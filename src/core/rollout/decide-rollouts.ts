@@ -53,7 +53,7 @@ export interface RolloutResults {
 export function decideRollouts(policy: ImagePolicy, findings: readonly Finding[], snapshot: TargetSnapshot): RolloutDecision {
   const found = { ...policy, status: recordFindings(policy, findings, snapshot) };
   const failed = goesBack(policy) ? findFailed(found, findings, snapshot) : [];
-  const rollbacks = failed.flatMap(({ workload, entries }) => rollbacksOf(found, workload, snapshot.aliases, entries));
+  const rollbacks = failed.flatMap(({ workload, entries }) => rollbacksOf(found, workload, snapshot, entries));
   const progress = progressOf({ ...policy, status: rejectRolledBack(found, rollbacks, snapshot) }, snapshot);
   return {
     ...progress,
@@ -64,10 +64,10 @@ export function decideRollouts(policy: ImagePolicy, findings: readonly Finding[]
 }
 
 /** The workloads with something to roll back: by the history, or by what was just found and the history has no room for. */
-function findFailed(policy: ImagePolicy, findings: readonly Finding[], { findWorkload, aliases }: TargetSnapshot): ChangedWorkload[] {
+function findFailed(policy: ImagePolicy, findings: readonly Finding[], snapshot: TargetSnapshot): ChangedWorkload[] {
   const failed = new Map<string, ChangedWorkload>();
   for (const ref of policy.status.history ?? []) {
-    const workload = findWorkload(ref);
+    const workload = snapshot.findWorkload(ref);
     if (workload !== undefined) failed.set(workloadKey(ref), { workload, entries: [] });
   }
   for (const { rollout, evaluation } of findings) {
@@ -75,7 +75,7 @@ function findFailed(policy: ImagePolicy, findings: readonly Finding[], { findWor
     const entries = rollout.entries.map((entry) => ({ ...entry, failure: failureOf(evaluation) }));
     failed.set(workloadKey(rollout.workload), { workload: rollout.workload, entries });
   }
-  return [...failed.values()].filter(({ workload, entries }) => rollbacksOf(policy, workload, aliases, entries).length > 0);
+  return [...failed.values()].filter(({ workload, entries }) => rollbacksOf(policy, workload, snapshot, entries).length > 0);
 }
 
 function goesBack({ spec }: ImagePolicy): boolean {

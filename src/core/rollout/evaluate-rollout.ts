@@ -18,17 +18,20 @@
  *
  * A failure says which side it speaks against (failure-sides.ts), as far as the pods show it.
  *
+ * Charts are evaluated by what the controller that installs them reports (evaluate-installation.ts).
+ *
  * The policy's timeout counts only while the controller can make progress: from the change or from when the rollout resumed, and for each new pod from its start.
  */
 import type { Complaint } from './evaluate-pods.ts';
 import type { Side } from '../model/failure-side.ts';
 import type { Reason } from '../model/reasons.ts';
 import { fieldManager } from '../model/last-update.ts';
+import { evaluateInstallation, graceMs } from './evaluate-installation.ts';
 import { formatWorkload, imagesOf, type Workload, type WorkloadRef, type WorkloadRollout } from '../model/workload.ts';
 
 /** Why a rollout failed. */
 export interface RolloutFailure {
-  readonly reason: Extract<Reason, 'ProgressDeadlineExceeded' | 'RolloutTimedOut' | 'ImagePullFailed' | 'CrashLoop'>;
+  readonly reason: Extract<Reason, 'ProgressDeadlineExceeded' | 'RolloutTimedOut' | 'ImagePullFailed' | 'CrashLoop' | 'UpgradeFailed'>;
   readonly message: string;
   /** Which side it speaks against. */
   readonly against: Side;
@@ -56,15 +59,16 @@ export interface RolloutTime {
 /** A workload, as far as its rollout depends on it. */
 type RolledOut = WorkloadRef &
   Pick<Workload, 'generation' | 'rollout'> &
-  Partial<Pick<Workload, 'containers' | 'initContainers' | 'volumes'>>;
-
-/** More than this long after the deadline, it cannot be known whether the rollout was complete before something else broke. */
-const graceMs = 3_600_000;
+  Partial<Pick<Workload, 'installation' | 'fields' | 'containers' | 'initContainers' | 'volumes'>>;
 
 /** Evaluates the rollout of a workload's current revision. */
 export function evaluateRollout(workload: RolledOut, time: RolloutTime, now: Date, pods?: PodEvidence): RolloutEvaluation {
-  const { rollout, generation, kind } = workload;
+  const { rollout, installation, generation, kind } = workload;
   const name = formatWorkload(workload);
+  if (installation !== undefined) {
+    const change = { name, changedAt: changedAt(workload, time), deadline: deadlineOf(workload, time) };
+    return evaluateInstallation(installation, { ...change, timeoutMs: time.timeoutMs, now });
+  }
   if (rollout === undefined) return { kind: 'notWatched', message: `${name} is not watched: a ${kind} does not roll out` };
   if (rollout.haltedBecause !== undefined) return { kind: 'notWatched', message: `${name} is not watched: ${rollout.haltedBecause}` };
   const isObserved = rollout.observedGeneration >= generation;
@@ -107,7 +111,10 @@ function isLate({ updated, cannotCreate }: WorkloadRollout, { timeoutMs }: Rollo
 }
 
 /** When a rollout must be done if nothing pauses it, by the clock of `since`. */
-export function deadlineOf(workload: Pick<RolledOut, 'rollout' | 'containers' | 'initContainers' | 'volumes'>, time: RolloutTime): Date {
+export function deadlineOf(
+  workload: Pick<RolledOut, 'rollout' | 'fields' | 'containers' | 'initContainers' | 'volumes'>,
+  time: RolloutTime,
+): Date {
   const { since, timeoutMs } = time;
   const resumed = Date.parse(workload.rollout?.resumedAt ?? '');
   const laterMs = Number.isNaN(resumed) ? 0 : Math.max(0, resumed - changedAt(workload, time).getTime());
@@ -119,13 +126,20 @@ export function deadlineOf(workload: Pick<RolledOut, 'rollout' | 'containers' | 
  * behind or ahead of it. Without managedFields: by our own clock.
  */
 export function changedAt(
-  { containers = [], initContainers, volumes }: Partial<Pick<Workload, 'containers' | 'initContainers' | 'volumes'>>,
+  {
+    containers = [],
+    initContainers,
+    volumes,
+    fields = {},
+  }: Partial<Pick<Workload, 'fields' | 'containers' | 'initContainers' | 'volumes'>>,
   { since }: RolloutTime,
 ): Date {
   const images = imagesOf({ containers, ...(initContainers && { initContainers }), ...(volumes && { volumes }) });
-  const times = images.flatMap(({ container: { imageOwner, imageSetAt } }) =>
-    imageOwner === fieldManager ? Date.parse(imageSetAt ?? '') : [],
-  );
+  const written = [
+    ...images.map(({ container: { imageOwner, imageSetAt } }) => ({ owner: imageOwner, setAt: imageSetAt })),
+    ...Object.values(fields).flatMap((field) => ('value' in field ? { owner: field.owner, setAt: field.setAt } : [])),
+  ];
+  const times = written.flatMap(({ owner, setAt }) => (owner === fieldManager ? Date.parse(setAt ?? '') : []));
   const known = times.filter((time) => !Number.isNaN(time));
   return known.length === 0 ? since : new Date(Math.max(...known));
 }

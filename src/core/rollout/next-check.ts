@@ -87,7 +87,7 @@ function checkOf({ workload, entries, since }: Rollout, { status }: ImagePolicy,
 
 /** Checks for failed changes that have to be rolled back, that were rolled back but not recorded, or whose rollback is refused and not yet reported. */
 function backwards(policy: ImagePolicy, settings: RolloutSettings, snapshot: TargetSnapshot): Due[] {
-  const { at: now, findWorkload, aliases } = snapshot;
+  const { at: now, findWorkload } = snapshot;
   if (settings.onFailure !== 'Rollback') return [];
   const { status } = policy;
   const refused = refusedRollbacks(policy, snapshot).map(({ entry }) => ({
@@ -96,7 +96,7 @@ function backwards(policy: ImagePolicy, settings: RolloutSettings, snapshot: Tar
   const newest = new Map(newestOf(status.history ?? []).map((entry) => [workloadKey(entry), entry]));
   const back = [...newest.values()].flatMap((ref): Due[] => {
     const workload = findWorkload(ref);
-    const rollbacks = workload === undefined ? [] : rollbacksOf(policy, workload, aliases);
+    const rollbacks = workload === undefined ? [] : rollbacksOf(policy, workload, snapshot);
     const [first] = rollbacks;
     if (workload === undefined || first === undefined) return [];
     const states = rollbacks.map(({ isDone }) => (isDone ? 'done' : 'open')).join('+');

@@ -5,13 +5,14 @@ import type { Candidate } from '../model/image-reference.ts';
 import { lastUpdateOf } from '../model/last-update.ts';
 import type { HistoryEntry } from '../model/policy-status.ts';
 import type { TargetSnapshot } from '../model/target-snapshot.ts';
-import { imagesOf, isSameObject, workloadKey, type Workload } from '../model/workload.ts';
+import { isSameObject, workloadKey, type Workload } from '../model/workload.ts';
 import type { TargetProgress } from '../plan/guards/guard.ts';
 import { isReleased } from '../plan/guards/released.ts';
 import { failedTries } from '../plan/retries.ts';
 import { rolloutStatesOf, type RolloutState } from './count-rollouts.ts';
 import { isRecorded } from './current-rollouts.ts';
 import { deadlineOf } from './evaluate-rollout.ts';
+import { watchedImages } from './watched-images.ts';
 
 /** The progress of each workload that was changed to the candidate, by key; undefined for a policy without waves. */
 export function waveProgress(policy: ImagePolicy, candidate: Candidate, snapshot: TargetSnapshot): Map<string, TargetProgress> | undefined {
@@ -25,7 +26,7 @@ export function waveProgress(policy: ImagePolicy, candidate: Candidate, snapshot
   });
   const failed = candidate.digest === undefined ? [] : failedWorkloads(policy, candidate.digest, snapshot);
   const retried = targets.flatMap((workload): [string, TargetProgress][] => {
-    const tried = imagesOf(workload).flatMap(
+    const tried = watchedImages(workload, policy, snapshot).flatMap(
       ({ container: { name: container } }) => failedTries({ workload, container, candidate }, policy, now) ?? [],
     );
     return tried.map(({ until }) => [
@@ -40,11 +41,13 @@ export function waveProgress(policy: ImagePolicy, candidate: Candidate, snapshot
  * The keys of the workloads on which the rollout of a digest failed and the image is to blame, whether or not they were rolled back; without those that failed
  * before a release.
  */
-export function failedWorkloads({ status, uid, actions }: ImagePolicy, digest: string, { targets, at: now }: TargetSnapshot): Set<string> {
+export function failedWorkloads(policy: ImagePolicy, digest: string, snapshot: TargetSnapshot): Set<string> {
+  const { status, uid, actions } = policy;
+  const { targets, at: now } = snapshot;
   const { history = [] } = status;
   const isOpen = (at: string) => !isReleased(new Date(at), actions, now);
   const rolledBack = (workload: Workload) =>
-    imagesOf(workload).some(({ container: { name } }) => {
+    watchedImages(workload, policy, snapshot).some(({ container: { name } }) => {
       const update = lastUpdateOf(workload, name);
       const isBlamed = update?.trigger === 'Rollback' && update.failed === digest && update.retry === undefined;
       return isBlamed && update.policy === uid && isOpen(update.at);

@@ -43,6 +43,7 @@ export const reasonsZh: Readonly<Record<Reason, string>> = {
   RolloutTimedOut: '滚动更新超过了策略允许的时间',
   ImagePullFailed: '新的 Pod 无法拉取镜像',
   CrashLoop: '新的 Pod 反复崩溃',
+  UpgradeFailed: '安装 chart 的工具放弃了升级',
   RolledBack: '滚动更新失败，工作负载已回滚到上一个镜像',
   RollbackFailed: '滚动更新失败，工作负载无法回滚到上一个镜像',
   RollbackRefused: '滚动更新失败，而策略现在的内容不允许回滚到上一个镜像',

@@ -214,7 +214,7 @@ function createWorkloads(
     async patchImages(workload, changes, options, signal) {
       const target = cache.workloads.targetOf(workload);
       // Only rollouts are checked later. Another replica may see the rollout before this one has the response, so the trace is stored before the patch.
-      const policyUid = workload.rollout && changes.find(({ update }) => update !== undefined)?.update?.policy;
+      const policyUid = (workload.rollout ?? workload.installation) && changes.find(({ update }) => update !== undefined)?.update?.policy;
       if (policyUid !== undefined) traces.remember(policyUid);
       const result = await reportDeferral.change(() => patchConfirmed(client, workload, changes, { ...options, signal, target }));
       if (result.kind === 'patched') remember(result.workload);

@@ -13,6 +13,7 @@ import {
   type WorkloadContainer,
 } from '../../core/model/workload.ts';
 import { projectSecretNames } from './secrets.ts';
+import { projectInstallation } from './project-installation.ts';
 import { projectRollout } from './project-rollout.ts';
 import { findOwner, mainEntries } from './field-owner.ts';
 import { readFields } from './read-field.ts';
@@ -40,6 +41,7 @@ export function projectWorkload(target: TargetKind, raw: unknown): Workload {
   if (typeof metadata.name !== 'string' || metadata.name === '') throw new Error(`a ${target.kind} without a name`);
   // A custom resource may have the kind of a built-in one, but does not have its status.
   const rollout = isCustomVersion(target.apiVersion) ? undefined : projectRollout(target.kind, raw);
+  const installation = target.fields === undefined ? undefined : projectInstallation(target, raw);
   const entries = mainEntries(metadata.managedFields);
   const initContainers = projectImages(target, raw, 'initContainers', entries);
   const volumes = projectVolumes(target, raw, entries);
@@ -69,7 +71,7 @@ export function projectWorkload(target: TargetKind, raw: unknown): Workload {
     ...(typeof metadata.deletionTimestamp === 'string' && { isDeleted: true }),
     ...defined({ gitOps }),
     ...projectPullAccess(walk(raw, target.podSpecPath)),
-    ...defined({ rollout }),
+    ...defined({ rollout, installation }),
   };
 }
 

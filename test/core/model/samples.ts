@@ -11,6 +11,8 @@ export const webDeployment: WorkloadRef = { kind: 'Deployment', namespace: 'shop
 /** The same, and no other of the name. */
 export const thisDeployment: WorkloadIdentity = { ...webDeployment, uid: 'uid-of-deployment' };
 export const noAliases: ReadonlyMap<string, string> = new Map();
+/** Registries have one name each, and no other object is known. */
+export const noSources = { aliases: noAliases, findWorkload: () => undefined };
 /** All kinds are known, and no selector finds anything. */
 export const allKnown = { kindProblem: () => undefined, unseenProblem: () => undefined, listWorkloads: () => [] };
 

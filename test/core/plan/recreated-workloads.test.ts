@@ -24,7 +24,7 @@ import {
   rolledOut,
   snapshotFrom,
 } from '../rollout/rollout-samples.ts';
-import { digestOf, noAliases, policyOf, thisDeployment, webDeployment, workloadOf } from '../model/samples.ts';
+import { digestOf, noSources, policyOf, thisDeployment, webDeployment, workloadOf } from '../model/samples.ts';
 
 const formerDeployment = { ...webDeployment, uid: 'uid-of-the-former-one' };
 /** Whether something holds for an entry of the former workload, of this one, and of one whose uid nobody wrote down. */
@@ -73,7 +73,7 @@ test('neither the rollout nor former failures of a recreated workload are attrib
     ofThisOne,
   );
   assert.deepEqual(
-    holdsFor((entry) => rollbacksOf(rolloutOwnerOf({ history: [entry] }), running, noAliases).length > 0, { result: 'Failed' }),
+    holdsFor((entry) => rollbacksOf(rolloutOwnerOf({ history: [entry] }), running, noSources).length > 0, { result: 'Failed' }),
     ofThisOne,
   );
 });

@@ -4,7 +4,7 @@ import { rollbacksOf } from '../../../src/core/rollout/automatic-rollback.ts';
 import { currentRollouts } from '../../../src/core/rollout/current-rollouts.ts';
 import type { HistoryEntry } from '../../../src/core/model/policy-status.ts';
 import { snapshotFrom, watchedSpec } from './rollout-samples.ts';
-import { noAliases, policyOf, webDeployment, workloadOf } from '../model/samples.ts';
+import { noSources, policyOf, webDeployment, workloadOf } from '../model/samples.ts';
 
 const [from, to] = ['registry.example.com/shop/web:1.2.3', 'registry.example.com/shop/web:1.3.0'];
 const entry = (container: string, result: HistoryEntry['result']): HistoryEntry => ({
@@ -34,7 +34,7 @@ test('init containers and image volumes are followed and rolled back like contai
     ['web', 'migrate', 'volumes/web'],
   );
   assert.deepEqual(
-    rollbacksOf(policy, workload, noAliases).map(({ container, position }) => [container.name, position]),
+    rollbacksOf(policy, workload, noSources).map(({ container, position }) => [container.name, position]),
     [
       ['web', { index: 0 }],
       ['migrate', { index: 1, list: 'initContainers' }],
@@ -43,7 +43,7 @@ test('init containers and image volumes are followed and rolled back like contai
   );
   const narrow = policyOf({ spec: watchedSpec('Rollback'), status: { history } });
   assert.deepEqual(
-    rollbacksOf(narrow, workload, noAliases).map(({ container }) => container.name),
+    rollbacksOf(narrow, workload, noSources).map(({ container }) => container.name),
     ['web'],
     'what the policy does not mean any more',
   );

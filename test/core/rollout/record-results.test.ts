@@ -13,7 +13,7 @@ import { withRollouts } from '../../../src/core/status/with-rollouts.ts';
 import { withRollback } from '../../../src/core/status/next-actions.ts';
 import type { Workload } from '../../../src/core/model/workload.ts';
 import { progressOf, rolloutStatesOf } from '../../../src/core/rollout/count-rollouts.ts';
-import { digestOf, noAliases, policyOf, webDeployment, workloadOf } from '../model/samples.ts';
+import { digestOf, noSources, policyOf, webDeployment, workloadOf } from '../model/samples.ts';
 import {
   afterChange,
   changedWorkload,
@@ -48,7 +48,7 @@ function settled(
   }));
   return recordFindings(policy, findings, snapshot);
 }
-const backOf = (status: PolicyStatus, workload: Workload) => rollbacksOf(rolloutOwnerOf(status), workload, noAliases);
+const backOf = (status: PolicyStatus, workload: Workload) => rollbacksOf(rolloutOwnerOf(status), workload, noSources);
 const results = ({ history = [] }: PolicyStatus) => history.map(({ result }) => result);
 const claimed = (status: PolicyStatus, workload: Workload, onFailure: 'Rollback' | 'Hold' | 'Ignore' = 'Rollback') => {
   const policy = rolloutOwnerOf(status, onFailure);

@@ -5,7 +5,7 @@ import { rollbacksOf } from '../../../src/core/rollout/automatic-rollback.ts';
 import { fieldManager, type LastUpdate } from '../../../src/core/model/last-update.ts';
 import type { HistoryEntry } from '../../../src/core/model/policy-status.ts';
 import { watchedSpec } from './rollout-samples.ts';
-import { noAliases, policyOf, webDeployment, workloadOf } from '../model/samples.ts';
+import { noSources, policyOf, webDeployment, workloadOf } from '../model/samples.ts';
 
 const image = (tag: string) => `registry.example.com/shop/web:${tag}`;
 const failed: HistoryEntry = {
@@ -29,7 +29,7 @@ const back = (update: Partial<LastUpdate>) => {
     ...update,
   } as const;
   const workload = workloadOf({ web: { image: image('1.2.3'), imageOwner: fieldManager, lastUpdate } });
-  return rollbacksOf(policy, workload, noAliases).map(({ isDone, at }) => [isDone, at]);
+  return rollbacksOf(policy, workload, noSources).map(({ isDone, at }) => [isDone, at]);
 };
 
 test('the rollback that the workload records has its time', () => {

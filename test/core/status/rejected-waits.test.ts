@@ -5,7 +5,7 @@ import { progressOf } from '../../../src/core/rollout/count-rollouts.ts';
 import { withRollouts } from '../../../src/core/status/with-rollouts.ts';
 import { addRejection } from '../../../src/core/plan/rejections.ts';
 import { rollbacksOf } from '../../../src/core/rollout/automatic-rollback.ts';
-import { digestOf, noAliases, policyOf } from '../model/samples.ts';
+import { digestOf, noSources, policyOf } from '../model/samples.ts';
 import {
   afterChange,
   changedAt,
@@ -29,7 +29,7 @@ test('an image that is rejected waits for nothing, also where a replica that was
     history: [entryOf({ result: 'Failed' })],
     rejected: addRejection([], { tag: '1.3.0', digest, reason: 'CrashLoop', at: changedAt }),
   };
-  const back = recordRollbacks(failed, rollbacksOf(rolloutOwnerOf(failed), changedWorkload(stuckRollout), noAliases), later);
+  const back = recordRollbacks(failed, rollbacksOf(rolloutOwnerOf(failed), changedWorkload(stuckRollout), noSources), later);
   const policy = policyOf({ spec: watchedSpec(), status: { ...back, observedGeneration: 1, conditions, waiting } });
   const next = withRollouts(policy, progressOf(policy, snapshotFrom(policy, [changedWorkload(rolledOut, {}, '1.2.3')])), later);
   assert.equal(next?.waiting, undefined);

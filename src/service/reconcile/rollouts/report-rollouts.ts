@@ -3,13 +3,14 @@ import type { RefusedRollback, Rollback } from '../../../core/rollout/automatic-
 import { isUsable, policyKey, type ImagePolicy } from '../../../core/model/image-policy.ts';
 import { evaluateRollout } from '../../../core/rollout/evaluate-rollout.ts';
 import type { Refusal, RollbackOutcome } from '../../../core/rollout/record-results.ts';
+import { isChartIn } from '../../../core/rollout/watched-images.ts';
 import { hasFailed, type ChangedWorkload, type RolloutResult, type RolloutResults } from '../../../core/rollout/decide-rollouts.ts';
 import { cut, listFew, toSeconds } from '../../../core/model/text.ts';
 import type { Outcome } from '../../../core/plan/outcome.ts';
 import { isTriggered, maxLengths, type HistoryEntry, type PolicyStatus } from '../../../core/model/policy-status.ts';
 import { nextTry, oneMoreFailure, retryPausesMs } from '../../../core/plan/retries.ts';
 import type { Reason } from '../../../core/model/reasons.ts';
-import { formatWorkload, workloadKey, type Workload, type WorkloadRef } from '../../../core/model/workload.ts';
+import { formatWorkload, workloadKey, type Workload } from '../../../core/model/workload.ts';
 import type { PolicyResult } from '../../queue/event-log.ts';
 import { toObject } from '../report-events.ts';
 import { eventOf, recordChanges, type ChangesOwner } from '../record-changes.ts';
@@ -142,10 +143,11 @@ export function reportNotWatched(policy: ImagePolicy, { changes = [] }: Outcome,
   const { spec } = policy;
   if (!isUsable(spec) || spec.rollout === undefined) return;
   const time = { since: new Date(ports.cluster.now()), timeoutMs: spec.rollout.timeoutMs };
-  const changed = new Map<string, WorkloadRef>(changes.map(({ workload }) => [workloadKey(workload), workload]));
-  for (const ref of changed.values()) {
+  const { targets } = spec;
+  const changed = new Map(changes.map((change) => [workloadKey(change.workload), change]));
+  for (const { workload: ref, container } of changed.values()) {
     const workload = ports.cluster.findWorkload(ref);
-    const evaluation = workload && evaluateRollout(workload, time, time.since);
+    const evaluation = workload && evaluateRollout(asFollowed(workload, isChartIn(targets, workload, container)), time, time.since);
     if (workload === undefined || evaluation?.kind !== 'notWatched') continue;
     for (const regarding of [toObject(policy), workload])
       ports.report.recordEvent({
@@ -156,6 +158,11 @@ export function reportNotWatched(policy: ImagePolicy, { changes = [] }: Outcome,
         message: evaluation.message,
       });
   }
+}
+
+/** The workload as its rollout is followed: what the controller of a custom resource reports counts for charts only. */
+function asFollowed({ installation, ...others }: Workload, isChart: boolean): Workload {
+  return isChart && installation !== undefined ? { ...others, installation } : others;
 }
 
 function record(

@@ -14,7 +14,7 @@ import { isNewer, workloadKey, type Workload } from '../../../core/model/workloa
 import { withRollouts } from '../../../core/status/with-rollouts.ts';
 import { defaultParallel } from '../apply.ts';
 import { findSame } from '../attempt.ts';
-import { gatherConsents, type ConfirmConsent } from '../consents.ts';
+import { confirmSource, gatherConsents, type ConfirmConsent } from '../consents.ts';
 import { inParallel } from '../../../core/async/in-parallel.ts';
 import { reportRollbacks } from './report-rollouts.ts';
 import { verifyEarlier } from '../verify.ts';
@@ -51,7 +51,7 @@ async function rollBackWorkload(
     const policy: ImagePolicy | undefined = newestOf(check.policy, ports);
     // A changed policy is not rolled back here, because its change causes a reconcile of its own.
     if (policy === undefined) return undefined;
-    const rollbacks = rollbacksOf(policy, workload, check.cluster.aliases, entries);
+    const rollbacks = rollbacksOf(policy, workload, check.cluster, entries);
     const open = rollbacks.filter(({ isDone }) => !isDone);
     if (rollbacks.length === 0) return undefined;
     if (open.length === 0) return { kind: 'back', workload, rollbacks };
@@ -86,16 +86,25 @@ async function tryPatch(
   ports: RolloutPorts,
 ): Promise<Patched | 'conflict' | 'outdated' | Refusal> {
   const { policy, cluster, signal } = check;
-  const plan = planRollback(workload, open, policy, new Date(cluster.now()));
+  const plan = planRollback(workload, open, policy, {
+    findWorkload: cluster.findWorkload,
+    aliases: cluster.aliases,
+    at: new Date(cluster.now()),
+  });
   // The registry may be slow, so policy and consents are read after it has answered.
   const unverified = await whyNotVerified(open, check, ports);
   if (unverified !== undefined) return { reason: 'RollbackRefused', why: unverified };
   const { why, confirm: confirmConsent } = await whyNotAllowed(plan, check, ports);
   if (why !== undefined) return { reason: 'RollbackRefused', why };
-  const confirm = () => confirmAll([() => ports.policies.confirm(policy, signal), () => confirmConsent(workload)]);
+  const changes = plan.targets.flatMap((target) => target.changes);
+  const confirm = () =>
+    confirmAll([
+      () => ports.policies.confirm(policy, signal),
+      () => confirmConsent(workload),
+      ...changes.flatMap(({ source }) => (source === undefined ? [] : [() => confirmSource(source, check, ports.workloads)])),
+    ]);
   const cause = `image-watcher: ImagePolicy ${policyKey(policy)} rolled back to ${plan.candidate.tag}: the rollout of ${open.map(({ entry }) => entry.tag).join(', ')} failed`;
   try {
-    const changes = plan.targets.flatMap((target) => target.changes);
     const result = await ports.workloads.patchImages(workload, changes, { changeCause: cause, confirm }, signal);
     return result.kind === 'patched' ? result : result.kind;
   } catch (error) {

@@ -117,7 +117,8 @@ async function readRollout(found: Finding, check: RolloutCheck, ports: RolloutPo
     findWorkload: (ref: WorkloadRef) => (workloadKey(ref) === key ? workload : undefined),
     listWorkloads: () => (workload === undefined ? [] : [workload]),
   });
-  const snapshot = snapshotOf(policy, alone, new Date(cluster.now()));
+  // The object that holds the URL of a chart is found as well, but is no target.
+  const snapshot = { ...snapshotOf(policy, alone, new Date(cluster.now())), findWorkload: cluster.findWorkload };
   const current = currentRollouts(policy, snapshot).find((one) => workloadKey(one.workload) === key);
   if (current === undefined) return { rollout: { ...rollout, entries: [] }, evaluation, digests };
   const time = { since: rollout.since, timeoutMs: spec.rollout.timeoutMs };
@@ -137,7 +138,7 @@ async function evaluateNow(
   { workloads, report }: RolloutPorts,
 ): Promise<RolloutEvaluation> {
   const evaluation = evaluateReading(rollout, time, { answeredAt }, new Date(cluster.now()));
-  if (evaluation.kind === 'done' || evaluation.kind === 'notWatched') return evaluation;
+  if (evaluation.kind === 'done' || evaluation.kind === 'notWatched' || rollout.workload.installation !== undefined) return evaluation;
   let podsAt = answeredAt;
   const pods = await workloads
     .readPods(rollout.workload, signal, (at) => (podsAt = at))
