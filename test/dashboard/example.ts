@@ -1,4 +1,7 @@
 /** A day of a small installation: what the pictures of the documentation show. */
+import { createHash } from 'node:crypto';
+import { defined } from '../../src/core/model/defined.ts';
+import type { ChangeOrigins } from '../../src/service/api/history-origins.ts';
 import type { Origins } from '../../src/core/model/image-origin.ts';
 import type { ImagePolicy } from '../../src/core/model/image-policy.ts';
 import { createActivityRoutes } from '../../src/activity/routes.ts';
@@ -169,6 +172,16 @@ function originsOf({ name, status }: ImagePolicy): Origins {
   };
 }
 
+/** Where the images of the history were built from. */
+function changeOriginsOf({ name, status: { history = [] } }: ImagePolicy): ChangeOrigins[] {
+  const repository = `https://github.com/shop/${name}`;
+  const commitOf = (image: string) => ({ repository, revision: createHash('sha1').update(image).digest('hex') });
+  return history.map(({ from, to, trigger, digest }) => {
+    const before = from === undefined || trigger === 'Rollback' ? undefined : commitOf(from);
+    return { to, trigger, ...defined({ from, digest }), origins: { now: commitOf(to), ...defined({ before }) } };
+  });
+}
+
 /** The installation, for a dashboard. */
 export function exampleOptions() {
   const find = (namespace: string, name: string) => policies.find((one) => one.namespace === namespace && one.name === name);
@@ -186,6 +199,7 @@ export function exampleOptions() {
       find,
       read,
       originsOf,
+      changeOriginsOf,
       cluster: { ...samplePorts([]).cluster, ...viewOf(...workloads) },
       readPods: () => Promise.resolve(crashing),
     },

@@ -124,3 +124,20 @@ test('who asked for a rollback and why is shown with it, as text', () => {
   const shown = writeDocument(timeline([{ ...change, trigger: 'Rollback', at }], { pushes: [], actions }, web, en));
   assert.match(shown, /Requested by<\/span> <b>ada<\/b> <time[^>]*>[^<]*<\/time> “payments &lt;b>fail&lt;\/b>”/);
 });
+
+test('a change is shown with the commits between its images, and a change between other images without', () => {
+  const [from, to] = ['app:1.0.0', 'app:1.1.0'];
+  const url = 'https://github.com/shop/web/compare/aaaaaaa...bbbbbbb';
+  const link = { kind: 'changes' as const, url, host: 'github.com', from: 'aaaaaaa', to: 'bbbbbbb' };
+  const changes = { repository: 'https://github.com/shop/web', links: [link] };
+  const { trigger, digest } = change;
+  const show = (before: string) =>
+    writeDocument(
+      timeline([{ ...change, from: before, to }], { pushes: [], actions: [], commits: [{ from, to, trigger, digest, changes }] }, web, en),
+    );
+  assert.match(
+    show(from),
+    /Commits<\/span> <span[^>]*><a href="https:\/\/github\.com\/shop\/web\/compare\/aaaaaaa\.\.\.bbbbbbb"[^>]*>Changes aaaaaaa…bbbbbbb on github\.com<\/a>/,
+  );
+  assert.doesNotMatch(show('app:0.9.0'), /Commits/);
+});

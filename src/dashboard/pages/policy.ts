@@ -68,7 +68,7 @@ export const policy: Page = {
       ${pods} ${showLastPush(pushes?.events ?? [], found, texts)}
       <section>
         <h2>${texts.history}</h2>
-        ${timeline(found.status.history ?? [], { pushes: pushes?.events ?? [], actions }, found, texts)}
+        ${timeline(found.status.history ?? [], { pushes: pushes?.events ?? [], actions, commits: found.commits }, found, texts)}
         ${hasActivity(caller) && html`<p><a href=${`/activity?${ofPolicy(found)}`}>${texts.happened.ofPolicy}</a></p>`}
       </section>
       ${chain}

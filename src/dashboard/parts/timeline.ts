@@ -1,8 +1,11 @@
 import type { z } from 'zod';
 import { defined } from '../../core/model/defined.ts';
 import type { getEvents } from '../../service/api/routes/events.ts';
+import { isSameChange } from '../../service/api/history-origins.ts';
 import { html, type Html } from '../html.ts';
+import type { PolicyDetail } from '../action-list.ts';
 import type { Texts } from '../texts/en.ts';
+import { changesOf } from './changes-of.ts';
 import { ago, duration, tagOf, time } from './inline.ts';
 import { type Action, type Change, requestsFor } from './requests-for.ts';
 import { messageTo } from './said.ts';
@@ -23,20 +26,32 @@ interface Episode {
 /** The changes of a policy, from the push of an image to its rollout, the latest first. */
 export function timeline(
   history: readonly Change[],
-  { pushes, actions }: { readonly pushes: readonly PushEvent[]; readonly actions: readonly Action[] },
+  { pushes, actions, commits = [] }: Around,
   policy: { readonly namespace: string; readonly name: string },
   texts: Texts,
 ): Html {
   if (history.length === 0) return html`<p class="none">${texts.noHistory}</p>`;
   return html`
     <ol class="timeline">
-      ${episodesOf(history, pushes, policy).map((episode) => showEpisode(episode, actions, texts))}
+      ${episodesOf(history, pushes, policy).map((episode) => showEpisode(episode, { actions, commits }, texts))}
     </ol>
   `;
 }
 
-function showEpisode({ changes, push, endedAt, verifiedMs }: Episode, actions: readonly Action[], texts: Texts): Html {
+/** What is known beside the history: the pushes, what people asked for, and the commits of the changes. */
+interface Around {
+  readonly pushes: readonly PushEvent[];
+  readonly actions: readonly Action[];
+  readonly commits?: PolicyDetail['commits'] | undefined;
+}
+
+function showEpisode(
+  { changes, push, endedAt, verifiedMs }: Episode,
+  { actions, commits = [] }: Omit<Around, 'pushes'>,
+  texts: Texts,
+): Html {
   const [first] = changes;
+  const built = changesOf(commits.find((one) => changes.some((change) => isSameChange(one, change)))?.changes, texts);
   const oldest = changes.at(-1) ?? first;
   const result = texts[first.result];
   const tookMs = endedAt === undefined ? undefined : Date.parse(endedAt) - Date.parse(push?.receivedAt ?? oldest.at);
@@ -51,6 +66,7 @@ function showEpisode({ changes, push, endedAt, verifiedMs }: Episode, actions: r
     ],
     ...requestsFor(oldest, actions).map((action): [string, Html] => [texts.requestedAt, showRequest(action, texts)]),
     [texts.changed, time(oldest.at)],
+    [texts.commits, built],
     [result, tookMs === undefined ? '' : html`${time(endedAt)} <small>${texts.after(duration(tookMs))}</small>`],
   ];
   return html`

@@ -8,7 +8,8 @@ import type { PolicyActions } from '../../core/model/policy-actions.ts';
 import { policyStates, stateOf } from '../../core/model/policy-state.ts';
 import { formatRepository } from '../../core/model/image-reference.ts';
 import type { ApprovalRound } from '../../core/model/approval-round.ts';
-import { conditionSchema, statusSchema, type TargetCounts } from '../../core/model/policy-status.ts';
+import { changeSchema, conditionSchema, statusSchema, type TargetCounts } from '../../core/model/policy-status.ts';
+import type { ChangeOrigins } from './history-origins.ts';
 import { changesOf } from './pending-origins.ts';
 import { namespaceName, objectName, time } from './route.ts';
 
@@ -89,6 +90,12 @@ export const policySummary = z
   .meta({ id: 'PolicySummary', description: 'An ImagePolicy in a list.' });
 export type PolicySummary = z.output<typeof policySummary>;
 
+/** The commits between the two images of a change. */
+const changeCommits = changeSchema
+  .pick({ from: true, to: true, digest: true, trigger: true })
+  .extend({ changes })
+  .meta({ id: 'ChangeCommits', description: 'The commits between the two images of the changes with these images and this trigger.' });
+
 /** The fields that the page of one policy shows. */
 export const policyDetail = policySummary
   .extend({
@@ -106,6 +113,12 @@ export const policyDetail = policySummary
     status: statusSchema
       .loose()
       .meta({ id: 'PolicyStatus', description: 'The whole status of the resource, with all changes in the history.' }),
+    commits: z
+      .array(changeCommits)
+      .exactOptional()
+      .describe(
+        'The commits of the newest changes in `status.history`, as far as the images name them and the registry was read, which does not delay the answer.',
+      ),
     actions: z
       .object({
         approve: z.string().exactOptional(),
@@ -174,16 +187,21 @@ export function changesView(origins: Origins): ChangesView | undefined {
   return found && { ...found, links: found.links.map((link) => ({ ...link })) };
 }
 
-/** The view of one policy. */
-export function detail(policy: ImagePolicy, origins?: Origins): z.input<typeof policyDetail> {
+/** The view of one policy. `origins`: as of a policy in a list. `changed`: where the images of its newest changes were built from. */
+export function detail(policy: ImagePolicy, origins?: Origins, changed: readonly ChangeOrigins[] = []): z.input<typeof policyDetail> {
   const { generation, status, actions = {}, requested } = policy;
   const { conditions = [] } = status;
+  const commits = changed.flatMap(({ origins: found, ...change }) => {
+    const view = changesView(found);
+    return view === undefined ? [] : [{ ...change, changes: view }];
+  });
   const copy = structuredClone(status) as z.input<typeof policyDetail>['status'];
   return {
     ...summarize(policy, origins),
     generation,
     conditions: [...conditions],
     status: copy,
+    ...(commits.length > 0 && { commits }),
     actions: withoutApprovals(actions),
     ...(requested && { requested: { ...requested } }),
   };

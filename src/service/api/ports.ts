@@ -12,6 +12,7 @@ import type { ClusterView } from '../reconcile/ports.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Cause } from '../causes/cause.ts';
 import type { RecentReport } from '../causes/recent-report.ts';
+import type { ChangeOrigins } from './history-origins.ts';
 import type { Access, Credentials, Question } from './access.ts';
 import type { Doctor } from './doctor-api.ts';
 import type { PodReport } from './pod-view.ts';
@@ -75,6 +76,8 @@ export interface PolicyPorts {
   readonly consider: (policy: ImagePolicy) => Considered;
   /** Where the image that waits for approval and the one that runs were built from, as far as that is known without a request. */
   readonly originsOf: (policy: ImagePolicy) => Origins;
+  /** Where the images of its newest changes were built from, as far as that is known without a request. */
+  readonly changeOriginsOf: (policy: ImagePolicy) => readonly ChangeOrigins[];
   /** The workloads in the caches. Plans are limited to the workloads that the policy may see. */
   readonly cluster: ClusterView;
   /** Reads the resource from the API server, without managedFields. */

@@ -3,6 +3,7 @@ import { checkKinds, checkReflector, staleSince, workloadReflectors } from '../c
 import type { Question } from '../api/access.ts';
 import type { FindCauses, PolicyPorts } from '../api/ports.ts';
 import type { Route } from '../api/route.ts';
+import { createHistoryOrigins } from '../api/history-origins.ts';
 import { createPendingOrigins } from '../api/pending-origins.ts';
 import { createPolicyFeed } from '../api/stream.ts';
 import type { SelectedNamespaces } from '../api/namespaces-api.ts';
@@ -64,6 +65,7 @@ export function composeWork(foundation: Foundation, connections: WorkConnections
   const origins = createKnownOrigins(createOriginReader(registry), () => performance.now());
   const { aliases } = foundation;
   const { mayUseRegistry } = ports.cluster;
+  const originMeans = { find: origins.find, sourceOf: ports.registry.sourceOf, mayUseRegistry, aliases };
   const optional = () => [caches.access, namespaces, caches.definitions].flatMap((cache) => cache.watches());
   return {
     takeStored: pushes.takeStored,
@@ -74,7 +76,8 @@ export function composeWork(foundation: Foundation, connections: WorkConnections
       all: ports.policies.all,
       find: ports.policies.find,
       consider: (policy) => ({ policy, why: whyNotSelected(policy.namespace) }),
-      originsOf: createPendingOrigins({ find: origins.find, sourceOf: ports.registry.sourceOf, mayUseRegistry, aliases }),
+      originsOf: createPendingOrigins(originMeans),
+      changeOriginsOf: createHistoryOrigins(originMeans),
       cluster: ports.cluster,
       feed,
     },

@@ -56,6 +56,7 @@ export function samplePorts(patched: Patched[], more: Partial<PolicyPorts> = {})
     find: (namespace, name) => samplePolicies.find((one) => one.namespace === namespace && one.name === name),
     consider: (policy) => ({ policy }),
     originsOf: () => ({}),
+    changeOriginsOf: () => [],
     cluster: {
       ...viewOf(workloadOf({ web: 'registry.example.com/shop/web:1.2.3' })),
       targetState: () => ({ since: 0 }),

@@ -100,8 +100,9 @@ export const getPolicy = defineRoute({
   errors: [404],
   async handle({ params, access, ports }) {
     const policy = await seePolicy(ports, access, params);
-    const { originsOf, consider, cluster } = policiesOf(ports);
-    return { ...detail(policy, originsOf(policy)), ...defined({ pods: countPods(consider(policy), cluster) }) };
+    const { originsOf, changeOriginsOf, consider, cluster } = policiesOf(ports);
+    const pods = countPods(consider(policy), cluster);
+    return { ...detail(policy, originsOf(policy), changeOriginsOf(policy)), ...defined({ pods }) };
   },
 });
 
