@@ -73,7 +73,7 @@ test('an image that several people approve shows who has, whose approval does no
     );
     assert.match(
       text,
-      / · <s>bob<\/s> before this image waited, or the policy was changed · the others until <time datetime="2026-03-03T11:30:00Z">/,
+      / · <s>bob<\/s> before this image waited, or the policy was changed · the others until <time class="both" datetime="2026-03-03T11:30:00Z">/,
     );
   }
 });

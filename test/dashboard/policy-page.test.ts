@@ -30,7 +30,7 @@ test('a policy that is up to date has nothing in between, and the last push came
   const { get } = openDashboard(t, exampleOptions());
   const { text } = await get('/policies/shop/checkout');
   assert.match(sectionOf(text, 'Now'), /Running 2\.4\.0 1 of 1 workloads are up to date In between ✓ nothing Selected 2\.4\.0/);
-  assert.match(sectionOf(text, 'The way of the last push'), /Rolled out 11:48:11 UTC after 41\.0 s/);
+  assert.match(sectionOf(text, 'The way of the last push'), /Rolled out 2026-03-01 11:48 UTC after 41\.0 s/);
 });
 
 test('how many pods are available is shown with what runs, and how many are updated while a rollout replaces them', async (t) => {

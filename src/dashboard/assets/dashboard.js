@@ -61,10 +61,12 @@ function showTimes() {
 
 /** How long ago something was, in the largest unit that is whole. */
 function showAges() {
-  for (const element of document.querySelectorAll('time.ago')) {
+  for (const element of document.querySelectorAll('time.ago, time.both')) {
     const seconds = Math.round((Date.parse(element.dateTime) - Date.now()) / 1_000);
     const [unit, length] = units.find(([, length]) => Math.abs(seconds) >= length) ?? ['second', 1];
-    element.textContent = relative.format(Math.trunc(seconds / length), unit);
+    const age = relative.format(Math.trunc(seconds / length), unit);
+    const isBoth = element.classList.contains('both');
+    element.textContent = isBoth ? `${format.format(new Date(element.dateTime))} (${age})` : age;
   }
 }
 

@@ -8,7 +8,7 @@ import { html, type Html } from '../html.ts';
 import { hasSection, type Page, type Rights } from '../page.ts';
 import { approvalsOf } from '../parts/approvals-of.ts';
 import { changesOf } from '../parts/changes-of.ts';
-import { ago, baseLink, policyLink, tagOf, time } from '../parts/inline.ts';
+import { ago, baseLink, policyLink, tagOf } from '../parts/inline.ts';
 import { ifPermitted, partOf, problem } from '../parts/problem.ts';
 import { table } from '../parts/tables.ts';
 import type { Texts } from '../texts/en.ts';
@@ -134,7 +134,7 @@ function showBases(bases: readonly BaseSummary[], rights: Rights, texts: Texts):
           html`${baseLink(base)}<span class="repository">${base.image}</span>`,
           html`${tagOf(base.pendingApproval)} <small class="digest">${base.pendingApproval?.digest}</small> ${approvalsOf(base, texts)}
             ${changesOf(base.changes, texts)}`,
-          time(base.since),
+          ago(base.since),
           mayDecide(rights, base, 'bases') &&
             html`<a class="button" href=${baseActionPath(base, 'approve')}>${texts.approve}</a>${' '}<a
                 class="button"

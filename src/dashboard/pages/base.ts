@@ -6,11 +6,11 @@ import type { Caller, Page, Query, Rights } from '../page.ts';
 import { approvalsOf } from '../parts/approvals-of.ts';
 import { changesOf } from '../parts/changes-of.ts';
 import { dependentTable } from '../parts/dependents.ts';
-import { ago, basePath, dependentBadge, option, stateBadge, tagOf, time } from '../parts/inline.ts';
+import { ago, basePath, dependentBadge, option, stateBadge, tagOf, timeAndAge } from '../parts/inline.ts';
 import { partOf } from '../parts/problem.ts';
 import { conditionTable, factList, table } from '../parts/tables.ts';
 import type { Texts } from '../texts/en.ts';
-import { sayTo } from '../parts/said.ts';
+import { messageTo, sayTo } from '../parts/said.ts';
 
 type Dependents = z.output<typeof baseReads.dependents.answer>;
 type Versions = z.output<typeof baseReads.versions.answer>;
@@ -40,7 +40,7 @@ export const base: Page = {
     ]);
     const show = (rights: Rights) => html`
       ${showResult(query, texts)}
-      <p>${stateBadge(found.state, texts)} ${found.message}</p>
+      <p>${stateBadge(found.state, texts)} ${messageTo(found.reason, found.message, texts)}</p>
       ${showActions(found, { ...caller, rights }, texts)}
       <section>
         <h2>${texts.now}</h2>
@@ -109,7 +109,7 @@ function showNow(found: BaseDetail, texts: Texts): Html {
     [texts.onNewBase, found.onNewBase.length > 0 && found.onNewBase.join(', ')],
     [texts.waitsForApproval, pendingApproval && html`${tagOf(pendingApproval)}${' '}${approvalsOf(found, texts)}`],
     [texts.commits, changesOf(found.changes, texts)],
-    [texts.Waiting, waiting && html`${tagOf(waiting)} ${waiting.reason} ${time(waiting.until)}`],
+    [texts.Waiting, waiting && html`${tagOf(waiting)} ${waiting.reason} ${timeAndAge(waiting.until)}`],
     [texts.images, images && texts.imagesOf(images.current, images.behind, images.unknown)],
     [texts.behindSince, found.behindSince && ago(found.behindSince)],
     [texts.withoutConsent, showWithoutConsent(found)],
@@ -147,7 +147,7 @@ function showWaves({ pending, progressing, done, failed, lastDoneAt, stopped }: 
             </div>`,
         )}
       </dl>
-      ${lastDoneAt !== undefined && html`<p class="note">${texts.lastDone} ${time(lastDoneAt)}</p>`}
+      ${lastDoneAt !== undefined && html`<p class="note">${texts.lastDone} ${ago(lastDoneAt)}</p>`}
       ${stopped !== undefined && html`<p class="problem">${texts.stopped}: ${stopped}</p>`}
     </section>
   `;
@@ -202,7 +202,7 @@ function showVersions({ versions, total, next }: Versions, { filters, params, te
         versions.map(({ digest, tags, seenAt, isLatest, wasSelected, rejected, images }) => [
           html`<code>${tags.slice(0, maxTags).join(', ') || '–'}</code>${tags.length > maxTags && ' …'}
             <span class="digest">${digest}</span>`,
-          time(seenAt),
+          ago(seenAt),
           images,
           rejected === undefined
             ? isLatest
@@ -229,7 +229,7 @@ function showHistory({ status: { history = [] } }: BaseDetail, texts: Texts): Ht
     [texts.version, texts.since, texts.updated, texts.requested, texts.Failed, texts.result],
     history.map(({ tag, digest, selectedAt, updated, requested, failed, result }) => [
       tagOf({ tag, digest }),
-      time(selectedAt),
+      ago(selectedAt),
       updated,
       requested,
       failed,

@@ -15,7 +15,7 @@ import { baseChain } from '../parts/dependents.ts';
 import { explanation } from '../parts/explanation.ts';
 import { changesOf } from '../parts/changes-of.ts';
 import { approvalsOf } from '../parts/approvals-of.ts';
-import { ago, stateBadge, tagOf, time } from '../parts/inline.ts';
+import { ago, stateBadge, tagOf, timeAndAge } from '../parts/inline.ts';
 import { imagePath } from '../parts/place-query.ts';
 import { ifPermitted, partOf, problem } from '../parts/problem.ts';
 import { showPods } from '../parts/pods.ts';
@@ -189,7 +189,7 @@ function showNow(found: PolicyDetail, texts: Texts): Html {
     [texts.mode, found.mode && texts.modes[found.mode]],
     [texts.waitsForApproval, pendingApproval && html`${tagOf(pendingApproval)}${' '}${approvalsOf(found, texts)}`],
     [texts.commits, changesOf(found.changes, texts)],
-    [texts.Waiting, waiting && html`${tagOf(waiting)} ${waiting.reason} ${time(waiting.until)}${' · '}${ago(waiting.until)}`],
+    [texts.Waiting, waiting && html`${tagOf(waiting)} ${waiting.reason} ${timeAndAge(waiting.until)}`],
     [texts.rollingOut, rollouts && rollouts.progressing > 0 && rollouts.progressing],
     [texts.lastCheck, typeof status.lastCheckTime === 'string' && ago(status.lastCheckTime)],
   ];
@@ -203,7 +203,7 @@ function showTargets({ status: { targets = [] } }: PolicyDetail, texts: Texts): 
       `${kind} ${namespace}/${name}`,
       container ?? '–',
       html`<code>${image ?? '–'}</code>`,
-      html`${state} <span class="why">${message}</span>`,
+      html`${state} <span class="why">${messageTo(undefined, message, texts)}</span>`,
     ]),
   );
 }

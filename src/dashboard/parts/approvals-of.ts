@@ -2,7 +2,7 @@
 import type { PolicySummary } from '../../service/api/policy-view.ts';
 import { html, type Html } from '../html.ts';
 import type { Texts } from '../texts/en.ts';
-import { ago, time } from './inline.ts';
+import { ago, timeAndAge } from './inline.ts';
 
 /** Undefined for an image that one person approves. */
 export function approvalsOf({ approvals }: Pick<PolicySummary, 'approvals'>, texts: Texts): Html | undefined {
@@ -12,7 +12,7 @@ export function approvalsOf({ approvals }: Pick<PolicySummary, 'approvals'>, tex
     >${texts.approvedByMany(given.length, required)}${given.map(
       ({ user, at, reason }) => html`${' · '}<b>${user}</b>${' '}${ago(at)}${reason !== undefined && html`${' '}<q>${reason}</q>`}`,
     )}${uncounted.map(({ user, why }) => html`${' · '}<s>${user}</s>${' '}${texts.uncounted[why as keyof Texts['uncounted']] ?? why}`)}${
-      until !== undefined && html`${' · '}${texts.approvableUntil}${' '}${time(until)}`
+      until !== undefined && html`${' · '}${texts.approvableUntil}${' '}${timeAndAge(until)}`
     }</span
   >`;
 }

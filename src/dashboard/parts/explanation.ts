@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { explainPolicy } from '../../service/api/routes/policies.ts';
 import { html, type Html } from '../html.ts';
 import type { Texts } from '../texts/en.ts';
-import { time } from './inline.ts';
+import { timeAndAge } from './inline.ts';
 import { messageTo, sayTo } from './said.ts';
 
 type Explanation = z.output<(typeof explainPolicy)['answer']>;
@@ -61,7 +61,7 @@ function showStep({ id, result, text, origin, until, page, reason }: Step, texts
       <span>
         <code>${id}</code
         >${' '}${text === 'pass' ? texts.pass : messageTo(reason, text, texts)}${origin !== undefined && html` <small>${origin}</small>`}
-        ${until !== undefined && html` ${time(until)}`}
+        ${until !== undefined && html` ${timeAndAge(until)}`}
         ${page !== undefined && html` <a href=${page} rel="noreferrer">${reason ?? texts.whyLink}</a>`}
       </span>
     </li>

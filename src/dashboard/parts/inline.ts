@@ -76,6 +76,20 @@ export function ago(at: string | undefined): Html | string {
   return html`<time class="ago" datetime=${at}>${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC</time>`;
 }
 
+/** A time and how long ago or ahead it is, for sentences such as "until …"; the script of the page adds how long. */
+export function timeAndAge(at: string | undefined): Html | string {
+  if (at === undefined || Number.isNaN(Date.parse(at))) return '–';
+  return html`<time class="both" datetime=${at}>${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC</time>`;
+}
+
+/** A text of the service, whose times in RFC 3339 are shown like the others of a page. */
+export function withTimes(text: string): Html | string {
+  const parts = text.split(/(?<![\w.:+-])(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z)(?!\w)/);
+  if (parts.length === 1) return text;
+  // Every second part is a time.
+  return html`${parts.map((part, index) => (index % 2 === 1 && !Number.isNaN(Date.parse(part)) ? timeAndAge(part) : part))}`;
+}
+
 /** A tag with its digest as the tooltip. */
 export function tagOf(image: { readonly tag?: string | undefined; readonly digest?: string | undefined } | undefined): Html | string {
   if (image?.tag === undefined) return '–';

@@ -77,9 +77,7 @@ export function showPushWay(push: PushEvent, policy: { readonly namespace: strin
         ({ stage, mark, at, afterMs }) => html`
           <li class=${mark}>
             <b>${texts.way.stages[stage]}</b>
-            <small
-              >${mark === 'done' ? at !== undefined && html`<time datetime=${at}>${at.slice(11, 19)} UTC</time>` : texts.way.marks[mark]}</small
-            >
+            <small>${mark === 'done' ? at !== undefined && ago(at) : texts.way.marks[mark]}</small>
             ${afterMs !== undefined && html`<small>${texts.after(duration(afterMs))}</small>`}
           </li>
         `,

@@ -5,6 +5,7 @@ import type { getReceivers } from '../../service/api/routes/installation.ts';
 import { html, type Html } from '../html.ts';
 import type { Texts } from '../texts/en.ts';
 import { ago, tagOf } from './inline.ts';
+import { messageTo } from './said.ts';
 import { type PushEvent, pushPath } from './push.ts';
 import { factList } from './tables.ts';
 
@@ -50,7 +51,10 @@ export function showReceiver(receiver: Receiver, { push, ignored }: LastEvents, 
         [receiving.lastRefused, state === 'refused' && refusal(receiver, texts)],
         [
           receiving.lastIgnored,
-          ignored && html`${ago(ignored.receivedAt)}${' '}<span class="why">${ignored.message ?? ignored.reason}</span>`,
+          ignored &&
+            html`${ago(ignored.receivedAt)}${' '}<span class="why"
+                >${messageTo(ignored.reason, ignored.message, texts) ?? ignored.reason}</span
+              >`,
         ],
       ])}
       <p><a href=${`${documentation}/receivers/${provider}.md`} rel="noreferrer">${receiving.steps(provider)}</a></p>

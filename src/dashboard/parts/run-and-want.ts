@@ -5,7 +5,7 @@ import type { PolicyDetail } from '../action-list.ts';
 import { html, type Html } from '../html.ts';
 import type { Texts } from '../texts/en.ts';
 import { stepMarks } from './explanation.ts';
-import { ago, tagOf, time } from './inline.ts';
+import { tagOf, timeAndAge } from './inline.ts';
 import { reasonTo } from './said.ts';
 
 type Explanation = z.output<(typeof explainPolicy)['answer']>;
@@ -38,7 +38,7 @@ function showBetween({ rollouts, state, pendingApproval, waiting }: PolicyDetail
     return html`
       <li class=${found.result}>
         <span>${texts.between.title}</span> <b>${stepMarks[found.result]} ${reasonTo(found.reason, texts) ?? found.reason ?? found.id}</b>
-        ${found.until !== undefined && html`<small>${time(found.until)}${' · '}${ago(found.until)}</small>`}
+        ${found.until !== undefined && html`<small>${timeAndAge(found.until)}</small>`}
       </li>
     `;
   // What is explained is of this moment; the status may know of a wait that ends just now.
@@ -47,7 +47,7 @@ function showBetween({ rollouts, state, pendingApproval, waiting }: PolicyDetail
   if (waiting !== undefined)
     return html`<li class="wait">
       <span>${texts.between.title}</span> <b>${reasonTo(waiting.reason, texts) ?? waiting.reason}</b>
-      <small>${time(waiting.until)}${' · '}${ago(waiting.until)}</small>
+      <small>${timeAndAge(waiting.until)}</small>
     </li>`;
   return html`<li><span>${texts.between.title}</span> ${state === 'Ready' ? '✓' : ''} ${texts.between.nothing}</li>`;
 }

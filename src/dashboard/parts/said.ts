@@ -2,13 +2,14 @@
 import { sayIn, type SaidElsewhere } from '../../service/doctor/say.ts';
 import { html, type Html } from '../html.ts';
 import type { Texts } from '../texts/en.ts';
+import { withTimes } from './inline.ts';
 
 /** A sentence by its id. A text that has none, or one of another version, is shown as it came, which is in English. */
 export function sayTo(said: SaidElsewhere | undefined, text: string, { findings, language, inOwnLanguage }: Texts): Html | string {
   const found = said === undefined ? undefined : sayIn(findings, said);
   const known = found ?? inOwnLanguage(text);
-  if (known !== undefined) return known;
-  return language === 'en' ? text : html`<span lang="en">${text}</span>`;
+  if (known !== undefined) return withTimes(known);
+  return language === 'en' ? withTimes(text) : html`<span lang="en">${withTimes(text)}</span>`;
 }
 
 /** What a reason says in the language of the reader; undefined where messages are in it already, or for a reason that is not known. */
@@ -21,7 +22,7 @@ export function messageTo(reason: string | undefined, message: string | undefine
   const known = reasonTo(reason, texts);
   if (message === undefined) return known;
   const whole = texts.inOwnLanguage(message);
-  if (whole !== undefined) return whole;
+  if (whole !== undefined) return withTimes(whole);
   const own = sayTo(undefined, message, texts);
   return known === undefined ? own : html`${known}${' '}<small>${own}</small>`;
 }

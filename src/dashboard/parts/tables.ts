@@ -1,6 +1,7 @@
 import { html, type Html } from '../html.ts';
 import type { Texts } from '../texts/en.ts';
-import { time } from './inline.ts';
+import { ago } from './inline.ts';
+import { messageTo } from './said.ts';
 
 /** A table whose rows become cards on narrow screens. For them, the heading of a column is repeated in each cell. */
 export function table(headings: readonly string[], rows: readonly (readonly unknown[])[], kind = '', caption?: string): Html {
@@ -64,8 +65,8 @@ export function conditionTable(
     conditions.map(({ type, status, reason, message, lastTransitionTime }) => [
       type,
       status,
-      html`${reason} <span class="why">${message}</span>`,
-      time(lastTransitionTime),
+      html`${reason} <span class="why">${messageTo(reason, message, texts)}</span>`,
+      ago(lastTransitionTime),
     ]),
     '',
     texts.conditions,

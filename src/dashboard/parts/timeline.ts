@@ -80,7 +80,7 @@ function showEpisode(
         ${points.map(([label, value]) => value !== undefined && value !== false && html`<li><span>${label}</span> ${value}</li>`)}
       </ol>
       ${first.failure !== undefined && html`<p class="why">${texts.failedBecause[first.failure.against]}: ${first.failure.reason}: ${messageTo(first.failure.reason, first.failure.message, texts)}</p>`}
-      ${first.rollbackRefused !== undefined && html`<p class="why">${first.rollbackRefused.message}</p>`}
+      ${first.rollbackRefused !== undefined && html`<p class="why">${messageTo(first.rollbackRefused.reason, first.rollbackRefused.message, texts)}</p>`}
       <ul class="changes">
         ${changes.map(
           ({ kind, namespace, name, container, from, to }) => html`
