@@ -16,6 +16,7 @@ import { explanation } from '../parts/explanation.ts';
 import { changesOf } from '../parts/changes-of.ts';
 import { approvalsOf } from '../parts/approvals-of.ts';
 import { ago, stateBadge, tagOf, timeAndAge } from '../parts/inline.ts';
+import { instructionFor } from '../parts/instruction.ts';
 import { imagePath } from '../parts/place-query.ts';
 import { ifPermitted, partOf, problem } from '../parts/problem.ts';
 import { showPods } from '../parts/pods.ts';
@@ -88,7 +89,10 @@ export const policy: Page = {
       </details>
       <details id="conditions">
         <summary>${texts.conditions}</summary>
-        ${conditionTable(found.conditions, texts)}
+        ${conditionTable(
+          found.conditions.map((one) => ({ ...one, message: instructed(one.message, found, offered, texts) })),
+          texts,
+        )}
       </details>
       <details id="yaml">
         <summary>${texts.yaml}</summary>
@@ -105,18 +109,26 @@ type Offered = Caller & { readonly permitted: Permitted; readonly actions: reado
 /** The state, and the one thing to do where there is something. */
 function showVerdict(found: PolicyDetail, causes: readonly ShownCause[], caller: Offered, texts: Texts): Html {
   const [cause] = causes;
-  if (cause === undefined) return html`<p>${stateBadge(found.state, texts)} ${messageTo(found.reason, found.message, texts)}</p>`;
+  const said = (text: string) => instructed(text, found, caller, texts);
+  if (cause === undefined)
+    return html`<p>${stateBadge(found.state, texts)} ${messageTo(found.reason, found.message && said(found.message), texts)}</p>`;
   const { rollouts, message, reason, since } = cause;
   return html`
     <div class="why-not">
       <p>${stateBadge(found.state, texts)} <b>${causeSentence(cause, texts)}</b>${' '}<span class="note">${ago(since)}</span></p>
       ${rollouts !== undefined && html`<p class="rollouts">${texts.causes.rollouts(rollouts.rolledBack, rollouts.running)}</p>`}
-      <p class="why">${messageTo(reason, message, texts)}</p>
+      <p class="why">${messageTo(reason, message && said(message), texts)}</p>
       <p class="step">
         ${showStep(cause, { noActions: whyNotStep(cause, caller, texts) }, texts)}${' · '}<a href=${causePath(cause)}>${texts.sameCause}</a>
       </p>
     </div>
   `;
+}
+
+/** A message without instructions for what this user has a button for. */
+function instructed(message: string, found: PolicyDetail, { noActions, permitted, actions }: Offered, texts: Texts): string {
+  const possible = actionsFor(found, texts, permitted).filter(({ name, isPossible }) => isPossible && actions.includes(name));
+  return instructionFor(message, found, (action) => noActions === undefined && possible.some(({ name }) => name === action));
 }
 
 /** Why the step of a cause is no button for this user. */

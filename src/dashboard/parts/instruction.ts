@@ -1,0 +1,16 @@
+/** Instructions inside of messages, for a page that has the buttons. Pure. */
+import type { ActionName } from '../action-list.ts';
+
+const approval =
+  /: approve it with image-watcher approve [^\s,]+, (?:or with the annotation \S+: \S+|on the dashboard, or with an annotation \S+)$/;
+const release = /(: | with the )annotation operator\.technomad\.dev\/release: "<time>"/g;
+
+/** A message without the instruction for what the page has a button for, and with the command where it has none. */
+export function instructionFor(
+  message: string,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  offers: (action: ActionName) => boolean,
+): string {
+  const released = message.replaceAll(release, () => (offers('release') ? '' : ` with image-watcher release ${namespace}/${name}`));
+  return offers('approve') ? released.replace(approval, '') : released;
+}
