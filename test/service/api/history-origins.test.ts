@@ -15,8 +15,16 @@ const revisions = new Map([
 
 function change(from: string | undefined, to: string, digest: string | undefined, more: Partial<HistoryEntry> = {}): HistoryEntry {
   return {
-    ...{ kind: 'Deployment', namespace: 'shop', name: 'web', container: 'web', tag: '1.1.0', trigger: 'Webhook', result: 'RolledOut' },
-    ...{ at: '2026-03-01T12:00:00Z', to, ...more },
+    kind: 'Deployment',
+    namespace: 'shop',
+    name: 'web',
+    container: 'web',
+    tag: '1.1.0',
+    trigger: 'Webhook',
+    result: 'RolledOut',
+    at: '2026-03-01T12:00:00Z',
+    to,
+    ...more,
     ...(from !== undefined && { from }),
     ...(digest !== undefined && { digest }),
   };
@@ -104,7 +112,7 @@ test('only the newest ten changes are looked up, and nothing of a registry that 
   find(policyWith(...many));
   assert.deepEqual(
     asked,
-    [...letters.slice(0, 10)].map((letter) => `shop/web ${digestOf(letter)}`),
+    Array.from(letters.slice(0, 10), (letter) => `shop/web ${digestOf(letter)}`),
   );
   const refused = finder(false);
   assert.deepEqual(refused.find(policyWith(second)), []);
