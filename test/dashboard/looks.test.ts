@@ -1,5 +1,5 @@
 /**
- * Every page in a real browser: in four widths, light and dark, in both languages, from the keyboard, for axe, and with 10,000 policies. With SCREENSHOTS set to a
+ * Every page in a real browser: in five widths, light and dark, in both languages, from the keyboard, for axe, and with 10,000 policies. With SCREENSHOTS set to a
  * folder, the pictures of docs/dashboard.md are written there: `npm run screenshots`.
  */
 import assert from 'node:assert/strict';
@@ -17,7 +17,7 @@ import { openDashboard } from './start-dashboard.ts';
 
 const why = await lacksChromium();
 const folder = process.env['SCREENSHOTS'];
-const widths = [360, 768, 1_280, 3_840];
+const widths = [360, 768, 1_280, 1_920, 3_840];
 const shown = {
   now: '/',
   cause: '/cause?id=registry/RegistryUnavailable/mirror.example.com',

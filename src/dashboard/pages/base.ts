@@ -42,11 +42,13 @@ export const base: Page = {
       ${showResult(query, texts)}
       <p>${stateBadge(found.state, texts)} ${messageTo(found.reason, found.message, texts)}</p>
       ${showActions(found, { ...caller, rights }, texts)}
-      <section>
-        <h2>${texts.now}</h2>
-        ${showNow(found, texts)}
-      </section>
-      ${found.waves !== undefined && showWaves(found.waves, texts)}
+      <div class="beside">
+        <section>
+          <h2>${texts.now}</h2>
+          ${showNow(found, texts)}
+        </section>
+        ${found.waves !== undefined && showWaves(found.waves, texts)}
+      </div>
       <section id="dependents">
         <h2>${texts.dependents}</h2>
         ${showFilters(filters, params, texts)} ${dependents}

@@ -62,17 +62,19 @@ export const policy: Page = {
     const offered = { ...caller, permitted, actions: permitted?.actions ?? actionNames };
     const body = html`
       ${showResult(query, found, texts)} ${showVerdict(found, causes, offered, texts)} ${showActions(found, causes, offered, texts)}
-      <section>
-        <h2>${texts.now}</h2>
-        ${runAndWant(found, now, texts)} ${showNow(found, texts)}
-      </section>
-      ${pods} ${showLastPush(pushes?.events ?? [], found, texts)}
-      <section>
-        <h2>${texts.history}</h2>
-        ${timeline(found.status.history ?? [], { pushes: pushes?.events ?? [], actions, commits: found.commits }, found, texts)}
-        ${hasActivity(caller) && html`<p><a href=${`/activity?${ofPolicy(found)}`}>${texts.happened.ofPolicy}</a></p>`}
-      </section>
-      ${chain}
+      <div class="beside">
+        <section>
+          <h2>${texts.now}</h2>
+          ${runAndWant(found, now, texts)} ${showNow(found, texts)}
+        </section>
+        ${pods} ${showLastPush(pushes?.events ?? [], found, texts)}
+        <section>
+          <h2>${texts.history}</h2>
+          ${timeline(found.status.history ?? [], { pushes: pushes?.events ?? [], actions, commits: found.commits }, found, texts)}
+          ${hasActivity(caller) && html`<p><a href=${`/activity?${ofPolicy(found)}`}>${texts.happened.ofPolicy}</a></p>`}
+        </section>
+        ${chain}
+      </div>
       <section id="explanation">
         <h2>${texts.explanation}</h2>
         <form class="filters" method="get" action="#explanation">

@@ -34,13 +34,15 @@ export const setup: Page = {
       recordOf(api.read(getInstallation), call, (answer) => showRunning(answer, texts)),
     ]);
     const body = html`
-      ${report} ${registries}
-      <section>
-        <h2>${texts.receivers}</h2>
-        <p>${texts.setupIntro} <a href=${`${documentation}/receivers.md`} rel="noreferrer">${texts.moreSetup}</a></p>
-        ${receivers}
-      </section>
-      ${targets} ${running}
+      <div class="beside">
+        ${report} ${registries}
+        <section>
+          <h2>${texts.receivers}</h2>
+          <p>${texts.setupIntro} <a href=${`${documentation}/receivers.md`} rel="noreferrer">${texts.moreSetup}</a></p>
+          ${receivers}
+        </section>
+        ${targets} ${running}
+      </div>
     `;
     return { title: texts.setup, body, isLive: true, followed: ['deliveries'] };
   },
