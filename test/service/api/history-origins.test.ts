@@ -106,8 +106,8 @@ for (const [about, history, asked, links] of rows)
   });
 
 test('only the newest ten changes are looked up, and nothing of a registry that is not allowed', () => {
-  const letters = '0123456789abcdef';
-  const many = [...letters].map((letter) => change(undefined, `${image}:1.0.${letter}`, digestOf(letter)));
+  const letters = '0123456789abcdef'.split('');
+  const many = letters.map((letter) => change(undefined, `${image}:1.0.${letter}`, digestOf(letter)));
   const { asked, find } = finder();
   find(policyWith(...many));
   assert.deepEqual(
