@@ -105,6 +105,7 @@ const poll = some({ interval: duration });
 const wholeSpec = some(
   {
     image,
+    artifact: fc.constantFrom('Image', 'Chart', 'Any'),
     select,
     tags,
     platforms,
