@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { approval } from '../../src/core/plan/guards/approval.ts';
 import { actionAnnotations } from '../../src/core/model/policy-actions.ts';
+import type { ShownCause } from '../../src/service/api/routes/causes.ts';
+import { writeDocument } from '../../src/dashboard/html.ts';
+import { showCause } from '../../src/dashboard/parts/causes.ts';
 import { instructionFor } from '../../src/dashboard/parts/instruction.ts';
+import { en } from '../../src/dashboard/texts/en.ts';
 import { digestOf, policyOf, specOf } from '../core/model/samples.ts';
 
 const web = { namespace: 'shop', name: 'web' };
@@ -24,3 +28,43 @@ for (const [about, message, offered, shown] of rows)
       shown,
     );
   });
+
+test('the message of a base names its own command where its page has no button', () => {
+  const java = { namespace: 'platform', name: 'bipol/java' };
+  const rejected = `21.0.7 is rejected: push a newer one, or release it with the annotation ${actionAnnotations.release}: "<time>"; none is behind`;
+  const none = () => false;
+  assert.equal(
+    instructionFor(rejected, java, none),
+    '21.0.7 is rejected: push a newer one, or release it with image-watcher release -n platform bipol/java; none is behind',
+  );
+  assert.equal(
+    instructionFor(rejected, java, () => true),
+    '21.0.7 is rejected: push a newer one, or release it; none is behind',
+  );
+  const waits =
+    'rebase waits for approvals of 21.0.7: 1 of 2: approve it with image-watcher approve -n platform bipol/java, or on the dashboard';
+  assert.equal(
+    instructionFor(waits, java, () => true),
+    'rebase waits for approvals of 21.0.7: 1 of 2',
+  );
+  assert.equal(instructionFor(waits, java, none), waits);
+});
+
+test('a list of causes leaves out the instruction for what the step of a cause is a button for', () => {
+  const cause: ShownCause = {
+    kind: 'image',
+    reason: 'RolloutFailed',
+    subject: 'harbor.example.com/shop/web:1.1.0',
+    id: 'image/RolloutFailed',
+    urgency: 'Blocked',
+    step: 'pushBetter',
+    message: held,
+    since: '2026-03-01T12:00:00Z',
+    policies: 1,
+    namespaces: 1,
+    named: [web],
+    command: 'image-watcher release shop/web',
+  };
+  assert.match(writeDocument(showCause(cause, {}, en)), /Push a better image, or release it\s*</);
+  assert.match(writeDocument(showCause(cause, { noActions: 'read only' }, en)), /release it with image-watcher release shop\/web/);
+});

@@ -37,5 +37,8 @@ test('a condition and the stages of a push are shown with their age', () => {
   assert.ok(shown.includes(`until ${both(at, '2026-03-01 12:00')}`), shown);
   assert.ok(shown.includes(`<time class="ago" datetime="${at}">`), shown);
   const push = { id: 'one', receiver: 'prod', provider: 'harbor', tag: '1.1.0', receivedAt: at, outcome: 'updated', policies: [] } as const;
-  assert.match(writeDocument(showPushWay(push, { namespace: 'shop', name: 'web' }, en)), /Received<\/b>\s*<small><time class="ago"/);
+  assert.match(
+    writeDocument(showPushWay(push, { namespace: 'shop', name: 'web' }, (message) => message, en)),
+    /Received<\/b>\s*<small><time class="ago"/,
+  );
 });

@@ -7,6 +7,7 @@ import { approvalsOf } from '../parts/approvals-of.ts';
 import { changesOf } from '../parts/changes-of.ts';
 import { dependentTable } from '../parts/dependents.ts';
 import { ago, basePath, dependentBadge, option, stateBadge, tagOf, timeAndAge } from '../parts/inline.ts';
+import { instructionFor } from '../parts/instruction.ts';
 import { partOf } from '../parts/problem.ts';
 import { conditionTable, factList, table } from '../parts/tables.ts';
 import type { Texts } from '../texts/en.ts';
@@ -40,7 +41,10 @@ export const base: Page = {
     ]);
     const show = (rights: Rights) => html`
       ${showResult(query, texts)}
-      <p>${stateBadge(found.state, texts)} ${messageTo(found.reason, found.message, texts)}</p>
+      <p>
+        ${stateBadge(found.state, texts)}
+        ${messageTo(found.reason, found.message && instructed(found.message, found, { ...caller, rights }, texts), texts)}
+      </p>
       ${showActions(found, { ...caller, rights }, texts)}
       <div class="beside">
         <section>
@@ -63,7 +67,10 @@ export const base: Page = {
       </details>
       <details id="conditions">
         <summary>${texts.conditions}</summary>
-        ${conditionTable(found.conditions, texts)}
+        ${conditionTable(
+          found.conditions.map((one) => ({ ...one, message: instructed(one.message, found, { ...caller, rights }, texts) })),
+          texts,
+        )}
       </details>
     `;
     return {
@@ -98,6 +105,17 @@ function showActions(found: BaseDetail, { noActions, rights }: Caller & { readon
     </p>
     ${found.requested !== undefined && html`<p class="note">${texts.requestedBy(texts[found.requested.action], found.requested.user, found.requested.reason)}</p>`}
   `;
+}
+
+/** A message without instructions for what this user has a button for. */
+function instructed(message: string, found: BaseDetail, { noActions, rights }: Caller & { readonly rights: Rights }, texts: Texts): string {
+  const possible = baseActionsFor(found, texts).filter(({ name, isPossible }) => isPossible && rights.may(name, found, 'bases'));
+  const { namespace, name } = found;
+  return instructionFor(
+    message,
+    { namespace, name: `bipol/${name}` },
+    (action) => noActions === undefined && possible.some((one) => one.name === action),
+  );
 }
 
 function showNow(found: BaseDetail, texts: Texts): Html {

@@ -46,11 +46,16 @@ export const policy: Page = {
     const hasBases = hasSection(caller, 'bases');
     const planned = api.read(explainPolicy, { ...params });
     const asked = push === undefined ? planned : api.read(explainPolicy, { ...params, push });
+    const reading = api.read(getPolicy, params);
+    const permitting = caller.noActions === undefined ? ifPermitted(api.read(getPermitted, params)) : Promise.resolve(undefined);
+    const offeredTo = (permitted: Permitted) => ({ ...caller, permitted, actions: permitted?.actions ?? actionNames });
     const [found, permitted, now, explained, pushes, requests, { causes }, resource, chain] = await Promise.all([
-      api.read(getPolicy, params),
-      caller.noActions === undefined ? ifPermitted(api.read(getPermitted, params)) : undefined,
+      reading,
+      permitting,
       ifPermitted(planned),
-      partOf(asked, (steps) => explanation(steps, texts)),
+      partOf(Promise.all([asked, reading, permitting]), ([steps, found, permitted]) =>
+        explanation(steps, (message) => instructed(message, found, offeredTo(permitted), texts), texts),
+      ),
       ifPermitted(api.read(getEvents, { policy: key, limit: 50 })),
       hasActivity(caller) ? ifPermitted(api.read(activityReads.list, { policy: key, type: 'action', limit: 50 })) : undefined,
       api.read(getCauses, { policy: key }),
@@ -59,7 +64,7 @@ export const policy: Page = {
     ]);
     const pods = isUnfinished(found) ? await partOf(api.read(getPods, params), ({ workloads }) => showPods(workloads, texts)) : undefined;
     const actions = (requests?.activity ?? []).filter((one) => one.type === 'action');
-    const offered = { ...caller, permitted, actions: permitted?.actions ?? actionNames };
+    const offered = offeredTo(permitted);
     const body = html`
       ${showResult(query, found, texts)} ${showVerdict(found, causes, offered, texts)} ${showActions(found, causes, offered, texts)}
       <div class="beside">
@@ -67,7 +72,7 @@ export const policy: Page = {
           <h2>${texts.now}</h2>
           ${runAndWant(found, now, texts)} ${showNow(found, texts)}
         </section>
-        ${pods} ${showLastPush(pushes?.events ?? [], found, texts)}
+        ${pods} ${showLastPush(pushes?.events ?? [], found, offered, texts)}
         <section>
           <h2>${texts.history}</h2>
           ${timeline(found.status.history ?? [], { pushes: pushes?.events ?? [], actions, commits: found.commits }, found, texts)}
@@ -145,12 +150,12 @@ function isUnfinished({ rollouts }: Pick<PolicyDetail, 'rollouts'>): boolean {
 }
 
 /** The way of the last push that is known, as far as the caller may see it. */
-function showLastPush([last]: readonly PushEvent[], found: PolicyDetail, texts: Texts): Html {
+function showLastPush([last]: readonly PushEvent[], found: PolicyDetail, offered: Offered, texts: Texts): Html {
   if (last === undefined) return html``;
   return html`
     <section id="push">
       <h2>${texts.lastPushWay}</h2>
-      ${showPushWay(last, found, texts)}
+      ${showPushWay(last, found, (message) => instructed(message, found, offered, texts), texts)}
       <p><a href=${`/events?${ofPolicy(found)}`}>${texts.allOfPolicy}</a></p>
     </section>
   `;

@@ -6,6 +6,7 @@ import { type ActionName, actionPath } from '../action-list.ts';
 import { html, type Html } from '../html.ts';
 import type { Caller, Rights } from '../page.ts';
 import type { Texts } from '../texts/en.ts';
+import { instructionFor } from './instruction.ts';
 import { messageTo, sayTo } from './said.ts';
 import { ago, baseLink, basePath, policyLink } from './inline.ts';
 
@@ -43,8 +44,9 @@ export function causePath({ id }: Pick<ShownCause, 'id'>): string {
 
 /** One cause in a list. */
 export function showCause(cause: ShownCause, caller: { readonly noActions?: string | undefined }, texts: Texts): Html {
-  const { urgency, message, said, since, step, rollouts, policies } = cause;
+  const { urgency, said, since, step, rollouts, policies } = cause;
   const sentence = causeSentence(cause, texts);
+  const why = instructed(cause, caller);
   return html`
     <li class=${`cause ${toneOf[urgency]}`}>
       <div>
@@ -53,7 +55,7 @@ export function showCause(cause: ShownCause, caller: { readonly noActions?: stri
         </p>
         ${rollouts !== undefined && html`<p class="rollouts">${texts.causes.rollouts(rollouts.rolledBack, rollouts.running)}</p>`}
         <p class=${step === 'followDoctor' ? 'why whole' : 'why'}>
-          ${said === undefined ? messageTo(cause.reason, message, texts) : sayTo(said, message, texts)}
+          ${said === undefined ? messageTo(cause.reason, why, texts) : sayTo(said, why, texts)}
         </p>
       </div>
       <div>
@@ -62,6 +64,14 @@ export function showCause(cause: ShownCause, caller: { readonly noActions?: stri
       </div>
     </li>
   `;
+}
+
+/** The message of a cause without the instruction for what its step is a button for. */
+function instructed(cause: ShownCause, { noActions }: { readonly noActions?: string | undefined }): string {
+  const { message, named, kind } = cause;
+  const [first] = named;
+  if (first === undefined || kind === 'base') return message;
+  return instructionFor(message, first, (action) => noActions === undefined && actionFor(cause) === action);
 }
 
 /** Whom a cause reaches: the only policy, or how many. */

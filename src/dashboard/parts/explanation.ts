@@ -11,15 +11,24 @@ type Step = Explanation['steps'][number];
 /** The mark of each result. */
 export const stepMarks: Readonly<Record<Step['result'], string>> = { pass: '✓', stop: '✗', wait: '…', note: '·' };
 
-/** The steps of an explanation, as `image-watcher explain` prints them. */
-export function explanation({ allowed, summary, steps, targets }: Explanation, texts: Texts): Html {
+/** The steps of an explanation, as `image-watcher explain` prints them. `instructed`: what a message is for this user. */
+export function explanation(
+  { allowed, summary, steps, targets }: Explanation,
+  instructed: (message: string) => string,
+  texts: Texts,
+): Html {
+  const chainOf = (shown: readonly Step[]) =>
+    chain(
+      shown.map((step) => ({ ...step, text: instructed(step.text) })),
+      texts,
+    );
   return html`
-    <p class=${allowed ? 'summary' : 'summary stopped'}>${sayTo(undefined, summary, texts)}</p>
-    ${chain(steps, texts)}
+    <p class=${allowed ? 'summary' : 'summary stopped'}>${sayTo(undefined, instructed(summary), texts)}</p>
+    ${chainOf(steps)}
     ${targets.map(
       ({ target: { kind, namespace, name }, steps: own }) => html`
         <h3>${kind} ${namespace}/${name}</h3>
-        ${chain(own, texts)}
+        ${chainOf(own)}
       `,
     )}
   `;

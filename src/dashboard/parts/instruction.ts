@@ -2,15 +2,20 @@
 import type { ActionName } from '../action-list.ts';
 
 const approval =
-  /: approve it with image-watcher approve [^\s,]+, (?:or with the annotation \S+: \S+|on the dashboard, or with an annotation \S+)$/;
+  /: approve it with image-watcher approve (?:-n \S+ )?[^\s,]+, (?:or with the annotation \S+: \S+|on the dashboard, or with an annotation \S+|or on the dashboard)$/;
 const release = /(: | with the )annotation operator\.technomad\.dev\/release: "<time>"/g;
 
-/** A message without the instruction for what the page has a button for, and with the command where it has none. */
+/** A message without the instruction for what the page has a button for, and with the command where it has none. `name`: `bipol/NAME` of a base. */
 export function instructionFor(
   message: string,
   { namespace, name }: { readonly namespace: string; readonly name: string },
   offers: (action: ActionName) => boolean,
 ): string {
-  const released = message.replaceAll(release, () => (offers('release') ? '' : ` with image-watcher release ${namespace}/${name}`));
+  const released = message.replaceAll(release, () => (offers('release') ? '' : ` with image-watcher release ${refOf(namespace, name)}`));
   return offers('approve') ? released.replace(approval, '') : released;
+}
+
+/** A policy as the argument of a command. */
+function refOf(namespace: string, name: string): string {
+  return name.includes('/') ? `-n ${namespace} ${name}` : `${namespace}/${name}`;
 }

@@ -66,8 +66,13 @@ function endOf(result: Omit<Result, 'namespace' | 'name'> | undefined): readonly
   }
 }
 
-/** The way of the last push of a policy. */
-export function showPushWay(push: PushEvent, policy: { readonly namespace: string; readonly name: string }, texts: Texts): Html {
+/** The way of the last push of a policy. `instructed`: what a message is for this user. */
+export function showPushWay(
+  push: PushEvent,
+  policy: { readonly namespace: string; readonly name: string },
+  instructed: (message: string) => string,
+  texts: Texts,
+): Html {
   const own = push.policies.find(({ namespace, name }) => namespace === policy.namespace && name === policy.name);
   const why = own?.message ?? push.message;
   return html`
@@ -83,6 +88,6 @@ export function showPushWay(push: PushEvent, policy: { readonly namespace: strin
         `,
       )}
     </ol>
-    ${why !== undefined && html`<p class="why">${messageTo(own?.reason ?? push.reason, why, texts)}</p>`}
+    ${why !== undefined && html`<p class="why">${messageTo(own?.reason ?? push.reason, instructed(why), texts)}</p>`}
   `;
 }
