@@ -165,7 +165,8 @@ describe('bases in the API', () => {
       if (method !== 'GET' || media !== undefined) continue;
       const name = path.startsWith('/policies') ? 'app' : 'java';
       const { body } = await waitFor(path, async () => {
-        const found = await ask('viewer', path.replace('{namespace}', world.namespace).replace('{name}', name));
+        const query = path === '/bases/permitted' ? `?namespaces=${world.namespace}` : '';
+        const found = await ask('viewer', `${path.replace('{namespace}', world.namespace).replace('{name}', name)}${query}`);
         return found.status === 200 && found;
       });
       const read = answer.safeParse(body);
