@@ -143,8 +143,11 @@ export function addApi(
             const raw = { params: request.params, query: request.query, body: route.body && readBody(request.body) };
             if (route.media === undefined) {
               const end = begin(access.user);
-              const answer = await Promise.resolve(route.run(raw, access, ports)).finally(end);
-              return reply.code(route.status ?? 200).send(answer);
+              try {
+                return reply.code(route.status ?? 200).send(await route.run(raw, access, ports));
+              } finally {
+                end();
+              }
             }
             const answer = await route.run(raw, access, ports);
             return reply

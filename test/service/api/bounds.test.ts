@@ -226,3 +226,10 @@ test('whoever sends a request slowly is answered 408', async (t) => {
   for await (const data of socket) answer += String(data);
   assert.match(answer, /^HTTP\/1\.1 408 /);
 });
+
+test('malformed requests are over when they are answered, and do not count as under way', async (t) => {
+  const { app } = startApi(t, { kind: 'none' }, []);
+  const get = async (url: string) => (await app.inject({ url })).statusCode;
+  for (let count = 0; count < 40; count++) assert.equal(await get('/api/v1/events?limit=none'), 400);
+  assert.equal(await get('/api/v1/events'), 200);
+});
