@@ -5,16 +5,9 @@ import { parseFieldPath } from '../../src/core/model/field-path.ts';
 import { valueAt } from '../../src/service/resources/validation/problem.ts';
 import { pushChart } from '../harness/push-image.ts';
 import { waitFor } from '../harness/wait-for.ts';
-import { pathOf, type CustomKind } from '../service/kube/targets/custom-definition.ts';
-import { installDefinition } from '../service/kube/targets/real-definition.ts';
-import { announce, startWorld, type World } from './world.ts';
-
-const kinds = {
-  application: { group: 'argoproj.io', version: 'v1alpha1', kind: 'Application', plural: 'applications' },
-  helmrelease: { group: 'helm.toolkit.fluxcd.io', version: 'v2', kind: 'HelmRelease', plural: 'helmreleases' },
-  helmrepository: { group: 'source.toolkit.fluxcd.io', version: 'v1', kind: 'HelmRepository', plural: 'helmrepositories' },
-} as const satisfies Record<string, CustomKind>;
-type Kind = keyof typeof kinds;
+import { pathOf } from '../service/kube/targets/custom-definition.ts';
+import { type ChartKind, chartKinds, startChartWorld } from './chart-world.ts';
+import { announce, type World } from './world.ts';
 
 interface Raw {
   readonly metadata: { readonly generation: number };
@@ -27,33 +20,27 @@ const revision = 'spec.source.targetRevision';
 describe('rollouts of charts', () => {
   let world: World;
   before(async () => {
-    const extraRules = Object.values(kinds).map(({ group, kind, plural }) => ({
-      apiGroups: [group],
-      resources: [plural],
-      verbs: ['get', 'list', 'watch', ...(kind === 'HelmRepository' ? [] : ['patch'])],
-    }));
-    world = await startWorld({ extraRules });
-    for (const name of Object.keys(kinds)) await installDefinition(world.cluster, name);
+    world = await startChartWorld(['application', 'helmrelease', 'helmrepository']);
     await announce(world.registry, await world.start());
   });
   after(() => world.stop());
 
-  const pathTo = (kind: Kind, name: string) => `${pathOf(kinds[kind], world.namespace)}/${name}`;
-  const create = (kind: Kind, name: string, spec: object) =>
-    world.cluster.request('POST', pathOf(kinds[kind], world.namespace), {
-      apiVersion: `${kinds[kind].group}/${kinds[kind].version}`,
-      kind: kinds[kind].kind,
+  const pathTo = (kind: ChartKind, name: string) => `${pathOf(chartKinds[kind], world.namespace)}/${name}`;
+  const create = (kind: ChartKind, name: string, spec: object) =>
+    world.cluster.request('POST', pathOf(chartKinds[kind], world.namespace), {
+      apiVersion: `${chartKinds[kind].group}/${chartKinds[kind].version}`,
+      kind: chartKinds[kind].kind,
       metadata: { name },
       spec,
     });
-  const read = (kind: Kind, name: string) => world.cluster.request<Raw>('GET', pathTo(kind, name));
-  const waitForValue = (kind: Kind, name: string, path: string, value: string) =>
+  const read = (kind: ChartKind, name: string) => world.cluster.request<Raw>('GET', pathTo(kind, name));
+  const waitForValue = (kind: ChartKind, name: string, path: string, value: string) =>
     waitFor(`${path} of ${kind} ${name} to be ${value}`, async () => {
       const raw = await read(kind, name);
       return valueAt(raw, parseFieldPath(path)) === value && raw;
     });
-  const follow = async (name: string, kind: Kind, tag: string) => {
-    const { group, version: ofKind, kind: named } = kinds[kind];
+  const follow = async (name: string, kind: ChartKind, tag: string) => {
+    const { group, version: ofKind, kind: named } = chartKinds[kind];
     const targets = [{ apiVersion: `${group}/${ofKind}`, kind: named, name, fields: { tag } }];
     const more = { artifact: 'Chart', targets, rollout: { onFailure: 'Rollback' } } as const;
     await world.createPolicy(name, `${world.registry.host}/charts/${name}`, { strategy: 'SemVer' }, more);

@@ -10,19 +10,9 @@ import { craneTag, helmPush } from '../harness/push-chart.ts';
 import { pushChart, pushImage } from '../harness/push-image.ts';
 import { createAccount, tokenOf } from '../harness/service-account.ts';
 import { waitFor } from '../harness/wait-for.ts';
-import { pathOf, type CustomKind } from '../service/kube/targets/custom-definition.ts';
-import { installDefinition } from '../service/kube/targets/real-definition.ts';
-import { announce, assertPatchedTimes, startWorld, type Service, type World } from './world.ts';
-
-const kinds = {
-  application: { group: 'argoproj.io', version: 'v1alpha1', kind: 'Application', plural: 'applications' },
-  applicationset: { group: 'argoproj.io', version: 'v1alpha1', kind: 'ApplicationSet', plural: 'applicationsets' },
-  ocirepository: { group: 'source.toolkit.fluxcd.io', version: 'v1', kind: 'OCIRepository', plural: 'ocirepositories' },
-  helmrelease: { group: 'helm.toolkit.fluxcd.io', version: 'v2', kind: 'HelmRelease', plural: 'helmreleases' },
-  helmrepository: { group: 'source.toolkit.fluxcd.io', version: 'v1', kind: 'HelmRepository', plural: 'helmrepositories' },
-  helmchart: { group: 'helm.cattle.io', version: 'v1', kind: 'HelmChart', plural: 'helmcharts' },
-} as const satisfies Record<string, CustomKind>;
-type Kind = keyof typeof kinds;
+import { pathOf } from '../service/kube/targets/custom-definition.ts';
+import { type ChartKind, chartKinds, startChartWorld } from './chart-world.ts';
+import { announce, assertPatchedTimes, type Service, type World } from './world.ts';
 
 interface Raw {
   readonly metadata: { readonly generation: number; readonly annotations?: Record<string, string> };
@@ -36,14 +26,7 @@ describe('charts', { skip: lacks ?? false }, () => {
   let service: Service;
   let headers: Record<string, string>;
   before(async () => {
-    // HelmRepositories are only read.
-    const extraRules = Object.values(kinds).map(({ group, kind, plural }) => ({
-      apiGroups: [group],
-      resources: [plural],
-      verbs: ['get', 'list', 'watch', ...(kind === 'HelmRepository' ? [] : ['patch'])],
-    }));
-    world = await startWorld({ extraRules });
-    for (const name of Object.keys(kinds)) await installDefinition(world.cluster, name);
+    world = await startChartWorld(Object.keys(chartKinds) as ChartKind[]);
     service = await world.start();
     await announce(world.registry, service);
     const rules = [{ apiGroups: ['operator.technomad.dev'], resources: ['imagepolicies'], verbs: ['get', 'list'] }];
@@ -52,21 +35,21 @@ describe('charts', { skip: lacks ?? false }, () => {
   });
   after(() => world.stop());
 
-  const create = (kind: Kind, name: string, spec: object, namespace = world.namespace) =>
-    world.cluster.request('POST', pathOf(kinds[kind], namespace), {
-      apiVersion: `${kinds[kind].group}/${kinds[kind].version}`,
-      kind: kinds[kind].kind,
+  const create = (kind: ChartKind, name: string, spec: object, namespace = world.namespace) =>
+    world.cluster.request('POST', pathOf(chartKinds[kind], namespace), {
+      apiVersion: `${chartKinds[kind].group}/${chartKinds[kind].version}`,
+      kind: chartKinds[kind].kind,
       metadata: { name },
       spec,
     });
-  const read = (kind: Kind, name: string) => world.cluster.request<Raw>('GET', `${pathOf(kinds[kind], world.namespace)}/${name}`);
-  const target = (kind: Kind, name: string, tag: string, digest?: string): Spec['targets'][number] => ({
-    apiVersion: `${kinds[kind].group}/${kinds[kind].version}`,
-    kind: kinds[kind].kind,
+  const read = (kind: ChartKind, name: string) => world.cluster.request<Raw>('GET', `${pathOf(chartKinds[kind], world.namespace)}/${name}`);
+  const target = (kind: ChartKind, name: string, tag: string, digest?: string): Spec['targets'][number] => ({
+    apiVersion: `${chartKinds[kind].group}/${chartKinds[kind].version}`,
+    kind: chartKinds[kind].kind,
     name,
     fields: { tag, ...(digest !== undefined && { digest }) },
   });
-  const waitForValue = (kind: Kind, name: string, path: string, value: string) =>
+  const waitForValue = (kind: ChartKind, name: string, path: string, value: string) =>
     waitFor(`${path} of ${kind} ${name} to be ${value}`, async () => {
       const raw = await read(kind, name);
       return valueAt(raw, parseFieldPath(path)) === value && raw;
@@ -172,13 +155,18 @@ describe('charts', { skip: lacks ?? false }, () => {
     assert.match(JSON.stringify((await world.readStatus('theirs')).targets), /or its HelmRepository cannot be seen/);
     assert.equal((await read('helmrelease', 'theirs')).metadata.generation, 1);
     const allow = { 'operator.technomad.dev/allow-policies-from': world.namespace };
-    await world.annotate(`${pathOf(kinds.helmrepository, elsewhere)}/theirs`, allow);
+    await world.annotate(`${pathOf(chartKinds.helmrepository, elsewhere)}/theirs`, allow);
     // The next push finds the consent.
     await pushChart({ host, repository, tag: '1.2.0' });
     for (const name of ['own', 'theirs']) await waitForValue('helmrelease', name, version, '1.2.0');
     // The repository names other charts from now on, of which no push speaks.
     const other = { spec: { url: `oci://${host}/others` } };
-    await world.cluster.request('PATCH', `${pathOf(kinds.helmrepository, world.namespace)}/own`, other, 'application/merge-patch+json');
+    await world.cluster.request(
+      'PATCH',
+      `${pathOf(chartKinds.helmrepository, world.namespace)}/own`,
+      other,
+      'application/merge-patch+json',
+    );
     await pushChart({ host, repository, tag: '1.3.0' });
     await waitForValue('helmrelease', 'theirs', version, '1.3.0');
     await world.waitForCondition('own', 'Stalled', 'ContainerNotFound');
