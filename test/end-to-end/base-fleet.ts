@@ -1,9 +1,8 @@
 /** Applications on one base in a registry, as Deployments, and what happens to them, as the API server reports it. */
-import { Agent, request } from 'node:https';
-import { createInterface } from 'node:readline';
 import { inParallel } from '../../src/core/async/in-parallel.ts';
 import type { ControlPlane } from '../harness/control-plane.ts';
 import { waitFor } from '../harness/wait-for.ts';
+import { watchObjects } from '../harness/watch-objects.ts';
 import { bothPlatforms, pushReal, type RealBuild } from '../bases/rebase/build.ts';
 import { formats } from '../bases/recognize/build-image.ts';
 
@@ -136,26 +135,10 @@ function isRollingOut({ metadata, spec: { replicas }, status }: Observed): boole
 }
 
 /** Follows all Deployments of a namespace from now on by a watch, so that no state is missed. */
-export async function observeDeployments({ server, caPem, token, request: ask }: ControlPlane, namespace: string) {
-  const path = `/apis/apps/v1/namespaces/${namespace}/deployments`;
-  const { items, metadata } = await ask<{ items: Observed[]; metadata: { resourceVersion: string } }>('GET', path);
+export async function observeDeployments(cluster: ControlPlane, namespace: string) {
   const imageOf = ({ spec }: Observed) => spec.template.spec.containers[0]?.image ?? '';
-  const images = new Map(items.map((one) => [one.metadata.name, imageOf(one)]));
+  const images = new Map<string, string>();
   const rollingOut = new Set<string>();
-  const seen = {
-    /** In their order: which Deployment runs another image. */
-    changes: [] as { readonly name: string; readonly image: string; readonly besides: readonly string[] }[],
-    /** How many were rolling out at the same time. */
-    most: 0,
-    error: undefined as unknown,
-    changesOf: (name: string) => seen.changes.filter((one) => one.name === name).map(({ image }) => image),
-    /** Forgets what was seen. */
-    clear: () => {
-      seen.changes = [];
-      seen.most = rollingOut.size;
-    },
-    stop: () => {},
-  };
   const onChange = (deployment: Observed) => {
     const { name } = deployment.metadata;
     const image = imageOf(deployment);
@@ -165,25 +148,23 @@ export async function observeDeployments({ server, caPem, token, request: ask }:
     else rollingOut.delete(name);
     seen.most = Math.max(seen.most, rollingOut.size);
   };
-  let isStopped = false;
-  const onError = (error: unknown) => {
-    if (!isStopped) seen.error ??= error;
+  const seen = {
+    /** In their order: which Deployment runs another image. */
+    changes: [] as { readonly name: string; readonly image: string; readonly besides: readonly string[] }[],
+    /** How many were rolling out at the same time. */
+    most: 0,
+    get error() {
+      return watch.error;
+    },
+    changesOf: (name: string) => seen.changes.filter((one) => one.name === name).map(({ image }) => image),
+    /** Forgets what was seen. */
+    clear: () => {
+      seen.changes = [];
+      seen.most = rollingOut.size;
+    },
+    stop: () => watch.stop(),
   };
-  const url = new URL(`${path}?watch=true&resourceVersion=${metadata.resourceVersion}`, server);
-  const agent = new Agent({ ca: caPem, keepAlive: false });
-  const call = request(url, { agent, headers: { authorization: `Bearer ${token}` } }, (response) => {
-    const lines = createInterface(response);
-    lines.on('error', onError);
-    lines.on('line', (line) => {
-      const event = JSON.parse(line) as { type: string; object: Observed };
-      if (event.type === 'ERROR') seen.error = event.object;
-      else onChange(event.object);
-    });
-  });
-  call.on('error', onError).end();
-  seen.stop = () => {
-    isStopped = true;
-    call.destroy();
-  };
+  const watch = await watchObjects(cluster, `/apis/apps/v1/namespaces/${namespace}/deployments`, onChange);
+  for (const one of watch.items) images.set(one.metadata.name, imageOf(one));
   return seen;
 }

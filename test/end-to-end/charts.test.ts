@@ -11,22 +11,20 @@ import { pushChart, pushImage } from '../harness/push-image.ts';
 import { createAccount, tokenOf } from '../harness/service-account.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { pathOf } from '../service/kube/targets/custom-definition.ts';
+import { chartResources, typeOf } from './chart-resources.ts';
 import { type ChartKind, chartKinds, startChartWorld } from './chart-world.ts';
 import { announce, assertPatchedTimes, type Service, type World } from './world.ts';
-
-interface Raw {
-  readonly metadata: { readonly generation: number; readonly annotations?: Record<string, string> };
-  readonly spec: object;
-}
 
 const lacks = (await lacksHelm()) ?? (await lacksCrane());
 
 describe('charts', { skip: lacks ?? false }, () => {
   let world: World;
+  let charts: ReturnType<typeof chartResources>;
   let service: Service;
   let headers: Record<string, string>;
   before(async () => {
     world = await startChartWorld(Object.keys(chartKinds) as ChartKind[]);
+    charts = chartResources(world);
     service = await world.start();
     await announce(world.registry, service);
     const rules = [{ apiGroups: ['operator.technomad.dev'], resources: ['imagepolicies'], verbs: ['get', 'list'] }];
@@ -35,25 +33,11 @@ describe('charts', { skip: lacks ?? false }, () => {
   });
   after(() => world.stop());
 
-  const create = (kind: ChartKind, name: string, spec: object, namespace = world.namespace) =>
-    world.cluster.request('POST', pathOf(chartKinds[kind], namespace), {
-      apiVersion: `${chartKinds[kind].group}/${chartKinds[kind].version}`,
-      kind: chartKinds[kind].kind,
-      metadata: { name },
-      spec,
-    });
-  const read = (kind: ChartKind, name: string) => world.cluster.request<Raw>('GET', `${pathOf(chartKinds[kind], world.namespace)}/${name}`);
   const target = (kind: ChartKind, name: string, tag: string, digest?: string): Spec['targets'][number] => ({
-    apiVersion: `${chartKinds[kind].group}/${chartKinds[kind].version}`,
-    kind: chartKinds[kind].kind,
+    ...typeOf(kind),
     name,
     fields: { tag, ...(digest !== undefined && { digest }) },
   });
-  const waitForValue = (kind: ChartKind, name: string, path: string, value: string) =>
-    waitFor(`${path} of ${kind} ${name} to be ${value}`, async () => {
-      const raw = await read(kind, name);
-      return valueAt(raw, parseFieldPath(path)) === value && raw;
-    });
   /** Creates a policy for charts, and waits until it has been reconciled. */
   const follow = async (name: string, repository: string, targets: Spec['targets'], more: Partial<Spec> = {}) => {
     await world.createPolicy(name, `${world.registry.host}/${repository}`, { strategy: 'SemVer' }, { artifact: 'Chart', targets, ...more });
@@ -72,13 +56,13 @@ describe('charts', { skip: lacks ?? false }, () => {
     const source = { repoURL: `${host}/charts`, chart: 'web', targetRevision: '1.0.0' };
     const native = { repoURL: `oci://${host}/${repository}`, path: '.', targetRevision: '1.0.0' };
     const destination = { name: 'in-cluster', namespace: 'shop' };
-    await create('application', 'one', { project: 'default', destination, source });
+    await charts.create('application', 'one', { project: 'default', destination, source });
     const git = { repoURL: 'https://git.example.com/values.git', targetRevision: 'main', ref: 'values' };
-    await create('application', 'several', { project: 'default', destination, sources: [git, native] });
+    await charts.create('application', 'several', { project: 'default', destination, sources: [git, native] });
     const template = { metadata: { name: 'web' }, spec: { project: 'default', destination, source } };
-    await create('applicationset', 'all', { generators: [{ list: { elements: [] } }], template });
-    await create('ocirepository', 'web', { interval: '1h', url: `oci://${host}/${repository}`, ref: { tag: '1.0.0' } });
-    await create('helmchart', 'web', { chart: `oci://${host}/${repository}`, version: '1.0.0' });
+    await charts.create('applicationset', 'all', { generators: [{ list: { elements: [] } }], template });
+    await charts.create('ocirepository', 'web', { interval: '1h', url: `oci://${host}/${repository}`, ref: { tag: '1.0.0' } });
+    await charts.create('helmchart', 'web', { chart: `oci://${host}/${repository}`, version: '1.0.0' });
     const rows = [
       ['application', 'one', 'spec.source.targetRevision', '1.1.0+build.2'],
       ['application', 'several', 'spec.sources[1].targetRevision', '1.1.0_build.2'],
@@ -91,10 +75,10 @@ describe('charts', { skip: lacks ?? false }, () => {
       repository,
       rows.map(([kind, name, path]) => target(kind, name, path)),
     );
-    const before = await Promise.all(rows.map(([kind, name]) => read(kind, name)));
+    const before = await Promise.all(rows.map(([kind, name]) => charts.read(kind, name)));
     await helmPush({ host, repository, version: '1.1.0+build.2' });
     for (const [index, [kind, name, path, value]] of rows.entries()) {
-      const { spec, metadata } = await waitForValue(kind, name, path, value);
+      const { spec, metadata } = await charts.waitForValue(kind, name, path, value);
       // Nothing else of the spec changes.
       const expected = JSON.stringify(before[index]?.spec).replaceAll('"1.0.0"', JSON.stringify(value));
       assert.deepEqual(spec, JSON.parse(expected), formatFieldPath(parseFieldPath(path)));
@@ -103,7 +87,7 @@ describe('charts', { skip: lacks ?? false }, () => {
     await world.waitForCondition('web', 'Ready', 'UpToDate');
     // Crane copies the first version to a higher one.
     await craneTag({ host, repository, tag: '1.0.0', as: '1.2.0' });
-    for (const [kind, name, path] of rows) await waitForValue(kind, name, path, '1.2.0');
+    for (const [kind, name, path] of rows) await charts.waitForValue(kind, name, path, '1.2.0');
   });
 
   it('and images of one repository are not mixed up, and each push says what would select it', async () => {
@@ -113,12 +97,12 @@ describe('charts', { skip: lacks ?? false }, () => {
     await pushImage({ host, repository, tag: '1.0.0' });
     await helmPush({ host, repository, version: '1.0.1' });
     await world.createDeployment('both', image('1.0.0'));
-    await create('helmchart', 'both', { chart: `oci://${host}/${repository}`, version: '1.0.1' });
+    await charts.create('helmchart', 'both', { chart: `oci://${host}/${repository}`, version: '1.0.1' });
     await world.createPolicy('both-image', `${host}/${repository}`, { strategy: 'SemVer' }, { target: 'both' });
     await world.waitForFirstLook('both-image');
     await follow('both-chart', repository, [target('helmchart', 'both', 'spec.version')]);
     await helmPush({ host, repository, version: '1.1.0' });
-    await waitForValue('helmchart', 'both', 'spec.version', '1.1.0');
+    await charts.waitForValue('helmchart', 'both', 'spec.version', '1.1.0');
     await pushImage({ host, repository, tag: '1.2.0', content: 'newer' });
     assertPatchedTimes(await world.waitForImage('both', image('1.2.0')), 1);
     const saidOf = (tag: string, policy: string, pattern: RegExp) =>
@@ -129,7 +113,7 @@ describe('charts', { skip: lacks ?? false }, () => {
       });
     await saidOf('1.1.0', 'both-image', /^NotAnImage .*; a policy with spec\.artifact: Chart selects it$/);
     await saidOf('1.2.0', 'both-chart', /^OtherArtifact .*; a policy with spec\.artifact: Image selects it$/);
-    assert.equal((await read('helmchart', 'both')).metadata.generation, 2);
+    assert.equal((await charts.read('helmchart', 'both')).metadata.generation, 2);
   });
 
   it('reach a HelmRelease through its HelmRepository, in another namespace only with the consent of its owners', async () => {
@@ -138,27 +122,27 @@ describe('charts', { skip: lacks ?? false }, () => {
     await pushChart({ host, repository, tag: '1.0.0' });
     const elsewhere = await world.cluster.namespace('sources');
     const source = { interval: '5m', type: 'oci', insecure: true };
-    await create('helmrepository', 'own', { ...source, url: `oci://${host}/charts` });
-    await create('helmrepository', 'theirs', { ...source, url: `oci://${host}/charts` }, elsewhere);
+    await charts.create('helmrepository', 'own', { ...source, url: `oci://${host}/charts` });
+    await charts.create('helmrepository', 'theirs', { ...source, url: `oci://${host}/charts` }, { within: elsewhere });
     const release = (sourceRef: object) => ({
       interval: '5m',
       chart: { spec: { chart: 'release', version: '1.0.0', sourceRef: { kind: 'HelmRepository', ...sourceRef } } },
     });
-    await create('helmrelease', 'own', release({ name: 'own' }));
-    await create('helmrelease', 'theirs', release({ name: 'theirs', namespace: elsewhere }));
+    await charts.create('helmrelease', 'own', release({ name: 'own' }));
+    await charts.create('helmrelease', 'theirs', release({ name: 'theirs', namespace: elsewhere }));
     const version = 'spec.chart.spec.version';
     await follow('own', repository, [target('helmrelease', 'own', version)]);
     await follow('theirs', repository, [target('helmrelease', 'theirs', version)]);
     await pushChart({ host, repository, tag: '1.1.0' });
-    await waitForValue('helmrelease', 'own', version, '1.1.0');
+    await charts.waitForValue('helmrelease', 'own', version, '1.1.0');
     await world.waitForCondition('theirs', 'Stalled', 'ContainerNotFound');
     assert.match(JSON.stringify((await world.readStatus('theirs')).targets), /or its HelmRepository cannot be seen/);
-    assert.equal((await read('helmrelease', 'theirs')).metadata.generation, 1);
+    assert.equal((await charts.read('helmrelease', 'theirs')).metadata.generation, 1);
     const allow = { 'operator.technomad.dev/allow-policies-from': world.namespace };
     await world.annotate(`${pathOf(chartKinds.helmrepository, elsewhere)}/theirs`, allow);
     // The next push finds the consent.
     await pushChart({ host, repository, tag: '1.2.0' });
-    for (const name of ['own', 'theirs']) await waitForValue('helmrelease', name, version, '1.2.0');
+    for (const name of ['own', 'theirs']) await charts.waitForValue('helmrelease', name, version, '1.2.0');
     // The repository names other charts from now on, of which no push speaks.
     const other = { spec: { url: `oci://${host}/others` } };
     await world.cluster.request(
@@ -168,16 +152,16 @@ describe('charts', { skip: lacks ?? false }, () => {
       'application/merge-patch+json',
     );
     await pushChart({ host, repository, tag: '1.3.0' });
-    await waitForValue('helmrelease', 'theirs', version, '1.3.0');
+    await charts.waitForValue('helmrelease', 'theirs', version, '1.3.0');
     await world.waitForCondition('own', 'Stalled', 'ContainerNotFound');
-    assert.equal((await read('helmrelease', 'own')).metadata.generation, 3);
+    assert.equal((await charts.read('helmrelease', 'own')).metadata.generation, 3);
   });
 
   it('are installed by their digest, where the resource has a field for it', async () => {
     const { host } = world.registry;
     const repository = 'charts/pinned';
     const first = await pushChart({ host, repository, tag: '1.0.0' });
-    await create('ocirepository', 'pinned', {
+    await charts.create('ocirepository', 'pinned', {
       interval: '1h',
       url: `oci://${host}/${repository}`,
       ref: { tag: '1.0.0', digest: first.digest },
@@ -185,7 +169,7 @@ describe('charts', { skip: lacks ?? false }, () => {
     const fields = target('ocirepository', 'pinned', 'spec.ref.tag', 'spec.ref.digest');
     await follow('pinned', repository, [fields], { update: { pin: 'Digest' } });
     const { digest } = await pushChart({ host, repository, tag: '1.1.0' });
-    const { spec } = await waitForValue('ocirepository', 'pinned', 'spec.ref.digest', digest);
+    const { spec } = await charts.waitForValue('ocirepository', 'pinned', 'spec.ref.digest', digest);
     assert.equal(valueAt(spec, ['ref', 'tag']), '1.1.0');
   });
 
@@ -194,14 +178,14 @@ describe('charts', { skip: lacks ?? false }, () => {
     const repository = 'charts/kept';
     await pushChart({ host, repository, tag: '1.0.0' });
     const url = `oci://${host}/${repository}`;
-    await create('ocirepository', 'kept', { interval: '1h', url, ref: { tag: '1.0.0', semver: '1.x' } });
-    await create('helmchart', 'kept', { chart: 'kept', repo: `https://${host}/charts`, version: '1.0.0' });
+    await charts.create('ocirepository', 'kept', { interval: '1h', url, ref: { tag: '1.0.0', semver: '1.x' } });
+    await charts.create('helmchart', 'kept', { chart: 'kept', repo: `https://${host}/charts`, version: '1.0.0' });
     await follow('kept', repository, [target('ocirepository', 'kept', 'spec.ref.tag'), target('helmchart', 'kept', 'spec.version')]);
     await pushChart({ host, repository, tag: '1.1.0' });
     await world.waitForCondition('kept', 'Stalled', 'ContainerNotFound');
     const { targets = [] } = await world.readStatus('kept');
     assert.match(JSON.stringify(targets), /spec\.ref\.semver is set, and takes precedence/);
     assert.match(JSON.stringify(targets), /is no single version of the OCI artifact/);
-    for (const kind of ['ocirepository', 'helmchart'] as const) assert.equal((await read(kind, 'kept')).metadata.generation, 1);
+    for (const kind of ['ocirepository', 'helmchart'] as const) assert.equal((await charts.read(kind, 'kept')).metadata.generation, 1);
   });
 });
