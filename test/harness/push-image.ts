@@ -39,10 +39,14 @@ export async function pushIndex({
   return putManifest(target, target.tag, ociIndex, { schemaVersion: 2, mediaType: ociIndex, manifests });
 }
 
-/** Pushes a Helm chart as helm does: a manifest like that of an image, with another configuration. */
-export async function pushChart({ created = '2026-01-01T00:00:00Z', ...target }: PushTarget & { created?: string }): Promise<Pushed> {
+/** Pushes a Helm chart as helm does: a manifest like that of an image, with another configuration. Other `content` makes another digest. */
+export async function pushChart({
+  created = '2026-01-01T00:00:00Z',
+  content = 'chart',
+  ...target
+}: PushTarget & { created?: string; content?: string }): Promise<Pushed> {
   const config = await pushBlob(target, 'application/vnd.cncf.helm.config.v1+json', Buffer.from(JSON.stringify({ name: target.tag })));
-  const layers = [await pushBlob(target, 'application/vnd.cncf.helm.chart.content.v1.tar+gzip', Buffer.from('chart'))];
+  const layers = [await pushBlob(target, 'application/vnd.cncf.helm.chart.content.v1.tar+gzip', Buffer.from(content))];
   const annotations = { 'org.opencontainers.image.created': created };
   return putManifest(target, target.tag, ociManifest, { schemaVersion: 2, mediaType: ociManifest, config, layers, annotations });
 }

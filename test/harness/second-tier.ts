@@ -4,6 +4,7 @@ export const secondTier: Readonly<Record<string, string>> = {
   'test/dashboard/looks.test.ts': 'how pages look, in all sizes of a browser',
   'test/end-to-end/base-acceptance.test.ts': 'base images as a whole, with real images of all kinds',
   'test/end-to-end/conversion-storm.test.ts': 'the bounds of the conversion webhook',
+  'test/end-to-end/mixed-pushes.test.ts': 'what keeps images and charts apart while processes are killed',
   'test/end-to-end/overload.test.ts': 'the bounds of the receiver',
   'test/end-to-end/storm.test.ts': 'the bounds of the queue',
   'test/end-to-end/two-versions-writes.test.ts': 'the upgrade from v1alpha1',
