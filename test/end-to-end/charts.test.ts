@@ -1,5 +1,7 @@
 /** Charts that are pushed by Helm and by crane to a real registry reach the resources that install them, with the definitions of their projects. */
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { formatFieldPath, parseFieldPath } from '../../src/core/model/field-path.ts';
 import type { EventView } from '../../src/service/api/event-view.ts';
@@ -9,7 +11,9 @@ import { lacksCrane, lacksHelm } from '../harness/binaries.ts';
 import { craneTag, helmPush } from '../harness/push-chart.ts';
 import { pushChart, pushImage } from '../harness/push-image.ts';
 import { createAccount, tokenOf } from '../harness/service-account.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
 import { waitFor } from '../harness/wait-for.ts';
+import { runCommand } from '../cli/run-command.ts';
 import { pathOf } from '../service/kube/targets/custom-definition.ts';
 import { chartResources, typeOf } from './chart-resources.ts';
 import { type ChartKind, chartKinds, startChartWorld } from './chart-world.ts';
@@ -138,23 +142,41 @@ describe('charts', { skip: lacks ?? false }, () => {
     await world.waitForCondition('theirs', 'Stalled', 'ContainerNotFound');
     assert.match(JSON.stringify((await world.readStatus('theirs')).targets), /or its HelmRepository cannot be seen/);
     assert.equal((await charts.read('helmrelease', 'theirs')).metadata.generation, 1);
-    const allow = { 'operator.technomad.dev/allow-policies-from': world.namespace };
-    await world.annotate(`${pathOf(chartKinds.helmrepository, elsewhere)}/theirs`, allow);
-    // The next push finds the consent.
-    await pushChart({ host, repository, tag: '1.2.0' });
-    for (const name of ['own', 'theirs']) await charts.waitForValue('helmrelease', name, version, '1.2.0');
-    // The repository names other charts from now on, of which no push speaks.
-    const other = { spec: { url: `oci://${host}/others` } };
-    await world.cluster.request(
-      'PATCH',
-      `${pathOf(chartKinds.helmrepository, world.namespace)}/own`,
-      other,
-      'application/merge-patch+json',
-    );
-    await pushChart({ host, repository, tag: '1.3.0' });
-    await charts.waitForValue('helmrelease', 'theirs', version, '1.3.0');
+    // From here on nothing is pushed: what the HelmRepositories say, and who may see them, decides.
+    const allow = 'operator.technomad.dev/allow-policies-from';
+    const consent = (path: string, value: string | null) => world.annotate(path, { [allow]: value });
+    const theirs = `${pathOf(chartKinds.helmrepository, elsewhere)}/theirs`;
+    await consent(theirs, world.namespace);
+    await charts.waitForValue('helmrelease', 'theirs', version, '1.1.0');
+    await world.waitForCondition('theirs', 'Ready', 'UpToDate');
+    await consent(theirs, null);
+    await world.waitForCondition('theirs', 'Stalled', 'ContainerNotFound');
+    const config = join(tempFolder('config'), 'config.json');
+    writeFileSync(config, JSON.stringify({ registries: [{ host, insecure: true }] }));
+    const asAdmin = ['--config', config, '--kubeconfig', world.cluster.kubeconfigPath];
+    const explain = async () => (await runCommand('explain', [`${world.namespace}/theirs`, ...asAdmin])).out;
+    assert.match(await explain(), /ContainerNotFound: .*or its HelmRepository cannot be seen/);
+    await consent(`/api/v1/namespaces/${elsewhere}`, world.namespace);
+    await world.waitForCondition('theirs', 'Ready', 'UpToDate');
+    assert.doesNotMatch(await explain(), /ContainerNotFound/);
+    const point = (to: string) =>
+      world.cluster.request(
+        'PATCH',
+        `${pathOf(chartKinds.helmrepository, world.namespace)}/own`,
+        { spec: { url: `oci://${host}/${to}` } },
+        'application/merge-patch+json',
+      );
+    await point('others');
     await world.waitForCondition('own', 'Stalled', 'ContainerNotFound');
-    assert.equal((await charts.read('helmrelease', 'own')).metadata.generation, 3);
+    await point('charts');
+    await world.waitForCondition('own', 'Ready', 'UpToDate');
+    await point('others');
+    await world.waitForCondition('own', 'Stalled', 'ContainerNotFound');
+    await pushChart({ host, repository, tag: '1.2.0' });
+    await charts.waitForValue('helmrelease', 'theirs', version, '1.2.0');
+    assert.equal((await charts.read('helmrelease', 'own')).metadata.generation, 2);
+    await point('charts');
+    await charts.waitForValue('helmrelease', 'own', version, '1.2.0');
   });
 
   it('are installed by their digest, where the resource has a field for it', async () => {

@@ -5,6 +5,7 @@ import { createAccessCache } from '../../src/service/cluster/access-cache.ts';
 import { createClusterCache } from '../../src/service/cluster/cluster-cache.ts';
 import { createNamespaceCache } from '../../src/service/cluster/namespace-cache.ts';
 import { areConnected, untilSynced, watchPolicies } from '../../src/service/cluster/policy-watches.ts';
+import { createSourceListener } from '../../src/service/reconcile/enqueue/enqueue-for-sources.ts';
 import { createConsentListener, enqueueForWorkload } from '../../src/service/reconcile/enqueue/enqueue-new-targets.ts';
 import type { Foundation } from '../../src/service/compose/foundation.ts';
 import { findBaseSource } from '../../src/bases/find-base-source.ts';
@@ -168,9 +169,13 @@ async function start(process: Process, client: ReturnType<typeof connectToApi>['
   if (hasBases) bases.part.start([undefined]);
   await cache.synced();
   cache.policies.subscribe(enqueuer.onPolicy);
+  const considerSource = createSourceListener(cache, ports.cluster, enqueuer);
   cache.listen({
     onKindReady: () => enqueuer.resync(),
-    onWorkload: (change) => enqueueForWorkload(change, cache, ports.cluster, enqueuer),
+    onWorkload(change) {
+      enqueueForWorkload(change, cache, ports.cluster, enqueuer);
+      considerSource(change);
+    },
   });
   namespaces.onConsent(createConsentListener(cache, ports.cluster, enqueuer));
   const tick = createTick(ports);

@@ -87,22 +87,31 @@ export async function readTargets(
   const workloads = new Map<string, Workload>();
   const namespaces = new Map<string, string | null>();
   const problems = new Map<PolicyTarget, TargetProblem>();
+  /** Reads what a reference selects, and the consent of its Namespace. */
+  const read = async (ref: PolicyTarget): Promise<readonly Workload[]> => {
+    const { namespace } = ref;
+    try {
+      const found = (await readTarget(client, ref, customTargets)).workloads;
+      for (const workload of found) workloads.set(workloadKey(workload), workload);
+      if (needsConsent({ ...ref, name: '' }, policy, crossNamespace) && !namespaces.has(namespace)) {
+        const answer = (await readNamespaceConsent(client, namespace))?.allowPoliciesFrom ?? null;
+        namespaces.set(namespace, withGrants(answer, namespace, consents));
+      }
+      return found;
+    } catch (error) {
+      const isNotTheirs = isKubeError(error, 403) || (error instanceof PermanentError && error.reason === 'NoConsent');
+      if (isNotTheirs && namespace !== policy.namespace) return [];
+      throw error;
+    }
+  };
   for (const target of spec.targets) {
     const { namespace } = target;
     if (namespace !== policy.namespace && crossNamespace === 'deny') continue;
     try {
-      const read = (await readTarget(client, target, customTargets)).workloads;
-      for (const workload of read) workloads.set(workloadKey(workload), workload);
-      for (const source of new Set(read.flatMap((workload) => sourceOf(target.fields, workload) ?? [])))
-        for (const workload of (await readTarget(client, source, customTargets)).workloads) workloads.set(workloadKey(workload), workload);
-      if (needsConsent({ ...target, name: '' }, policy, crossNamespace) && !namespaces.has(namespace))
-        namespaces.set(
-          namespace,
-          withGrants((await readNamespaceConsent(client, namespace))?.allowPoliciesFrom ?? null, namespace, consents),
-        );
+      const found = await read(target);
+      const sources = found.flatMap((workload) => sourceOf(target.fields, workload) ?? []);
+      for (const source of new Map(sources.map((one) => [workloadKey(one), one])).values()) await read(source);
     } catch (error) {
-      const isNotTheirs = isKubeError(error, 403) || (error instanceof PermanentError && error.reason === 'NoConsent');
-      if (isNotTheirs && namespace !== policy.namespace) continue;
       if (!(error instanceof PermanentError)) throw error;
       problems.set(target, { reason: error.reason, message: error.message });
     }

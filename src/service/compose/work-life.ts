@@ -5,6 +5,7 @@ import type { PolicyFeed } from '../api/stream.ts';
 import { untilSynced } from '../cluster/policy-watches.ts';
 import { tickMs } from '../poll/poll-schedule.ts';
 import type { RedisHealth } from '../queue/redis-health.ts';
+import { createSourceListener } from '../reconcile/enqueue/enqueue-for-sources.ts';
 import { createConsentListener, enqueueForWorkload } from '../reconcile/enqueue/enqueue-new-targets.ts';
 import type { Foundation } from './foundation.ts';
 import { collectLargeHeap } from '../operations/heap.ts';
@@ -88,9 +89,13 @@ function followCaches(
     feed.publish(change);
     enqueuer.onPolicy(change);
   });
+  const considerSource = createSourceListener(cluster, ports.cluster, enqueuer);
   cluster.listen({
     onKindReady: () => enqueuer.resync(),
-    onWorkload: (change) => enqueueForWorkload(change, cluster, ports.cluster, enqueuer),
+    onWorkload(change) {
+      enqueueForWorkload(change, cluster, ports.cluster, enqueuer);
+      considerSource(change);
+    },
   });
   const considerConsent = createConsentListener(cluster, ports.cluster, enqueuer);
   namespaces.onConsent(considerConsent);

@@ -1,4 +1,5 @@
 /** Reads from the API server what the owners of targets in other namespaces allow. */
+import { sourcesOf } from '../../core/plan/chart-sources.ts';
 import { evaluateConsent, needsConsent, type Asker, type Consent } from '../../core/plan/consent.ts';
 import { wantsChange, type UpdatePlan } from '../../core/plan/plan-update.ts';
 import { confirmedForMs } from '../../core/model/confirmation.ts';
@@ -11,9 +12,10 @@ import type { Workloads } from './ports.ts';
 
 const maxParallel = 16;
 
-/** Reads the consents of the Namespaces of a policy's targets, which decide what the policy may see. */
+/** Reads the consents of the Namespaces of a policy's targets, and of the sources of their charts, which decide what the policy may see. */
 export async function readConsents({ policy, spec, cluster, signal }: Reconcile, { refreshConsents }: Workloads): Promise<void> {
-  const asked = spec.targets.filter((target) => needsConsent({ ...target, name: '' }, policy, cluster.crossNamespace));
+  const objects = [...spec.targets.map((target) => ({ ...target, name: '' })), ...sourcesOf(spec.targets, cluster)];
+  const asked = objects.filter((object) => needsConsent(object, policy, cluster.crossNamespace));
   if (asked.length > 0) await refreshConsents([...new Set(asked.map(({ namespace }) => namespace))], signal);
 }
 

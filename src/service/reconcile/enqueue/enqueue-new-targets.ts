@@ -5,7 +5,9 @@ import { scopeOf, type ImagePolicy } from '../../../core/model/image-policy.ts';
 import { sameLabels } from '../../../core/model/label-selector.ts';
 import { matchesTarget, resolveTarget, type WorkloadView } from '../../../core/model/resolve-target.ts';
 import type { KindRef, Workload } from '../../../core/model/workload.ts';
+import { sourcesOf } from '../../../core/plan/chart-sources.ts';
 import type { Enqueuer } from './enqueuer.ts';
+import { visitTogether } from './visit-together.ts';
 
 /** A change of a workload; `previous` is the state before it. */
 export interface WorkloadChange {
@@ -60,37 +62,22 @@ function enqueueNewTargets(
 }
 
 /**
- * Returns a function that enqueues the policies of other namespaces that have targets in a Namespace whose consent changed. Policies are checked in slices, and
- * Namespaces that change meanwhile are checked together: whoever owns a Namespace may change its consent at any rate, and may select it with many policies.
+ * Returns a function that enqueues the policies of other namespaces that have targets, or the sources of their charts, in a Namespace whose consent changed.
  */
 export function createConsentListener(
   { findWorkload, listWorkloads }: WorkloadView,
   rules: ConsentRules,
   enqueuer: Pick<Enqueuer, 'consider' | 'considerNewTarget' | 'visitAll'>,
 ): (namespace: string) => void {
-  let changed = new Set<string>();
-  let isRunning = false;
-  const visit = (policy: ImagePolicy, namespaces: ReadonlySet<string>) => {
+  return visitTogether(enqueuer, (policy, namespaces) => {
     const { targets: all = [] } = scopeOf(policy.spec) ?? {};
-    const targets = all.filter(({ namespace }) => namespace !== policy.namespace && namespaces.has(namespace));
-    if (targets.length === 0) return;
-    enqueuer.consider(policy);
+    const isConcerned = ({ namespace }: { readonly namespace: string }) => namespace !== policy.namespace && namespaces.has(namespace);
+    const targets = all.filter(isConcerned);
     const seen = asSeenBy(policy, { ...rules, findWorkload, listWorkloads });
+    if (targets.length === 0 && !sourcesOf(all, seen).some(isConcerned)) return;
+    enqueuer.consider(policy);
     for (const { uid } of targets.flatMap((target) => resolveTarget(target, seen))) enqueuer.considerNewTarget(policy, uid);
-  };
-  const run = async () => {
-    isRunning = true;
-    while (changed.size > 0) {
-      const namespaces = changed;
-      changed = new Set();
-      await enqueuer.visitAll((policy) => visit(policy, namespaces));
-    }
-    isRunning = false;
-  };
-  return (namespace) => {
-    changed.add(namespace);
-    if (!isRunning) void run();
-  };
+  });
 }
 
 function selects({ spec }: ImagePolicy, workload: Workload): boolean {

@@ -1,7 +1,8 @@
 import { isUsable, policyKey, type ImagePolicy, type PolicyTarget } from '../../../core/model/image-policy.ts';
-import { isNewer, kindKey, type Workload, workloadKey } from '../../../core/model/workload.ts';
+import { isNewer, kindKey, type Workload, workloadKey, type WorkloadRef } from '../../../core/model/workload.ts';
 import { sameActions } from '../../../core/model/policy-actions.ts';
 import { resolveTargets } from '../../../core/model/resolve-target.ts';
+import { sourcesOf } from '../../../core/plan/chart-sources.ts';
 import { asSeenBy } from '../../../core/plan/consent.ts';
 import { lacksLastChange } from '../../../core/plan/past.ts';
 import type { PolicyJob } from '../../queue/jobs.ts';
@@ -49,7 +50,7 @@ export function withPolicy<P extends Pick<Ports, 'policies'>>(policy: ImagePolic
   const { find } = ports.policies;
   // If the cache no longer holds an object that it once held, the object was deleted. If it has not seen the object yet, it says nothing about it.
   const findFresh: Policies['find'] = (...names) =>
-    policyKey(policy) === names.join('/') ? newest(find(...names), policy) : find(...names);
+    policyKey(policy) === names.join('/') ? newer(find(...names), policy) : find(...names);
   return { ...ports, policies: { ...ports.policies, find: findFresh } };
 }
 
@@ -117,19 +118,25 @@ async function readTargets(policy: ImagePolicy, ports: FreshStatePorts, signal: 
     for (const workload of workloads) if (workload !== undefined) found.set(workloadKey(workload), workload);
   };
   await Promise.all(policy.spec.targets.map(read));
+  const readSource = async (source: WorkloadRef) => {
+    const workload = await ports.workloads.read(source, signal);
+    if (workload !== undefined) found.set(workloadKey(workload), workload);
+  };
+  await Promise.all(sourcesOf(policy.spec.targets, withWorkloads(ports.cluster, found)).map(readSource));
   return found;
 }
 
-/** The newer of the cached and the read policy. Annotations do not increase the generation, so the resource versions are compared. */
-function newest(cached: ImagePolicy | undefined, read: ImagePolicy): ImagePolicy {
-  if (cached?.uid !== read.uid || cached.generation !== read.generation) return newer(cached, read) ?? read;
-  return isNewer(read.resourceVersion, cached.resourceVersion) ? read : cached;
-}
-
-/** The newer of the cached and the read object. The cache is updated while a job runs, so it may become newer than the read object. */
-function newer<T extends { readonly uid: string; readonly generation: number }>(cached: T | undefined, read: T | undefined): T | undefined {
+/**
+ * The newer of the cached and the read object. The cache is updated while a job runs, so it may become newer than the read object. Annotations of most kinds do
+ * not increase the generation, so the resource versions are compared as well.
+ */
+function newer<T extends Pick<ImagePolicy, 'uid' | 'generation' | 'resourceVersion'>>(
+  cached: T | undefined,
+  read: T | undefined,
+): T | undefined {
   if (cached === undefined || read === undefined) return cached ?? read;
-  return cached.uid === read.uid && cached.generation >= read.generation ? cached : read;
+  if (cached.uid !== read.uid || cached.generation < read.generation) return read;
+  return cached.generation === read.generation && isNewer(read.resourceVersion, cached.resourceVersion) ? read : cached;
 }
 
 const stepMs = 50;

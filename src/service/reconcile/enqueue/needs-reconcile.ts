@@ -8,6 +8,7 @@ import type { Seen } from '../../../core/plan/consent.ts';
 import type { Outcome } from '../../../core/plan/outcome.ts';
 import type { Reason } from '../../../core/model/reasons.ts';
 import { resolveTargets } from '../../../core/model/resolve-target.ts';
+import { sourcesOf } from '../../../core/plan/chart-sources.ts';
 import type { Workload } from '../../../core/model/workload.ts';
 import { minuteOf, shorten } from './job-cause.ts';
 import { notSelected, permissionJob, versionsOfTargets } from './permission-job.ts';
@@ -193,8 +194,10 @@ function recoveryJob(policy: ImagePolicy, view: NeedsView & Seen, secretVersions
   // A workload that the policy may not see causes no job: the status would reveal its changes.
   const versions = resolveTargets(spec.targets, view).map((workload) => versionOf(workload, stalled.reason));
   if (versions.length === 0) return undefined;
-  // The cause includes the time of the status, because a consent may be given, withdrawn and given again.
-  const since = stalled.reason === 'NoConsent' ? `${stalled.lastTransitionTime}:` : '';
+  const sources = sourcesOf(spec.targets, view).map((source) => view.findWorkload(source));
+  versions.push(...sources.map((source) => (source === undefined ? 'unseen' : versionOf(source, stalled.reason))));
+  // The cause includes the time of the status, because a consent may be given, withdrawn and given again, also that to see the source of a chart.
+  const since = stalled.reason === 'NoConsent' || sources.length > 0 ? `${stalled.lastTransitionTime}:` : '';
   return { source: 'TargetChange', cause: `targets:${generation}:${since}${shorten(versions.join(','))}` };
 }
 
