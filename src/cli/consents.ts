@@ -14,6 +14,7 @@ import {
 } from '../core/plan/consent.ts';
 import { describeError } from '../core/model/errors.ts';
 import { matchesTarget } from '../core/model/resolve-target.ts';
+import { sourceOf } from '../core/plan/plan-fields.ts';
 import { runningImagesOf } from '../core/plan/running-images.ts';
 import { isUsable, type ImagePolicy, type PolicyTarget } from '../core/model/image-policy.ts';
 import { formatWorkload, refOf, workloadKey, type Workload, type WorkloadRef } from '../core/model/workload.ts';
@@ -34,9 +35,9 @@ const maxParallel = 8;
 export const consents = defineCommand({
   name: 'consents',
   summary: summaries.consents,
-  about: `Lists each pair of a policy's namespace and a workload of another namespace that runs an image of the policy, and the consent of the workload's owners: the annotation ${consentAnnotation} on it, or else on its Namespace. Needs get and list of policies, workloads and namespaces, and patch of the workloads to apply.
+  about: `Lists each pair of a policy's namespace and a workload of another namespace that runs an image of the policy or holds the URL of its chart, and its owners' consent: the annotation ${consentAnnotation} on it, or else its Namespace. Needs get and list of policies, workloads and namespaces, and patch of the workloads to apply.
 
---apply writes what is missing on the workloads themselves: the namespaces of the policies, never "*". What is answered already is left alone. Whoever may write policies in the namespaces of --from may change the workloads from then on.
+--apply writes what is missing on the workloads themselves: the namespaces of the policies, never "*". What is answered already is left alone. Whoever may write policies in the namespaces of --from may then change the workloads.
 
 Exit codes: 0 all consent, 1 a consent is missing, 2 wrong usage.`,
   options: {
@@ -86,7 +87,7 @@ function readFrom(value: string | undefined): readonly string[] | undefined {
   return names;
 }
 
-/** Policies of a namespace, and a workload of another namespace that runs an image of them. */
+/** Policies of a namespace, and a workload of another namespace that runs an image of them, or holds the URL of their chart. */
 interface Pair {
   readonly policyNamespace: string;
   readonly policies: readonly string[];
@@ -128,12 +129,14 @@ async function findPairs(
   const wanted = (await listPolicies(client, config)).flatMap((policy) => {
     const { spec } = policy;
     if (!isUsable(spec) || !(from.includes('*') || from.includes(policy.namespace))) return [];
-    return spec.targets.filter(({ namespace }) => namespace !== policy.namespace).map((target) => ({ policy, spec, target }));
+    // The source of the chart of an own target may be in another namespace.
+    const targets = spec.targets.filter(({ namespace, fields }) => namespace !== policy.namespace || fields?.chart?.source !== undefined);
+    return targets.map((target) => ({ policy, spec, target }));
   });
   let read = 0;
   const found = await inParallel(wanted, maxParallel, ({ target }) => {
     onRead(read++, wanted.length);
-    return readTarget(client, target, config.customTargets);
+    return readWithSources(client, target, config.customTargets);
   });
   const aliases = registryAliases(config);
   const pairs = new Map<string, Pair>();
@@ -143,21 +146,35 @@ async function findPairs(
     const result = found[index];
     if (result?.status === 'rejected') failures.push(failure(policy, target, result.reason));
     if (result?.status !== 'fulfilled') continue;
-    const { kind, workloads } = result.value;
-    const isNeeded = (workload: Workload) =>
-      matchesTarget(target, workload) && runningImagesOf(target, workload, spec, { aliases, findWorkload: () => undefined }).length > 0;
-    for (const workload of workloads) {
+    const { own, sources } = result.value;
+    const add = (workload: Workload, kind: TargetKind, isNeeded: (workload: Workload) => boolean) => {
+      if (workload.namespace === policy.namespace) return;
       const key = `${policy.namespace} ${workloadKey(workload)}`;
-      if (!isNeeded(workload)) {
-        unrelated.add(key);
-        continue;
-      }
+      if (!isNeeded(workload)) return unrelated.add(key);
       const known = pairs.get(key);
       const policies = [...new Set([...(known?.policies ?? []), policy.name])];
       pairs.set(key, { policyNamespace: policy.namespace, policies, workload, kind, needs: [...(known?.needs ?? []), isNeeded] });
-    }
+    };
+    const runs = (workload: Workload, known: readonly Workload[]) => {
+      const findWorkload = (ref: WorkloadRef) => known.find((one) => workloadKey(one) === workloadKey(ref));
+      return matchesTarget(target, workload) && runningImagesOf(target, workload, spec, { aliases, findWorkload }).length > 0;
+    };
+    const ofSources = sources.flatMap(({ workloads }) => workloads);
+    for (const workload of own.workloads) add(workload, own.kind, (one) => runs(one, ofSources));
+    for (const { kind, workloads } of sources)
+      for (const source of workloads) add(source, kind, (one) => own.workloads.some((workload) => runs(workload, [one])));
   }
   return { pairs: [...pairs.values()], failures, leftOut: [...unrelated].filter((key) => !pairs.has(key)).length };
+}
+
+/** What a target selects, and the objects that hold the URLs of its charts. */
+async function readWithSources(client: KubeClient, target: PolicyTarget, customTargets: Config['customTargets']) {
+  const own = await readTarget(client, target, customTargets);
+  const refs = own.workloads.flatMap((workload) => sourceOf(target.fields, workload) ?? []);
+  const sources: Awaited<ReturnType<typeof readTarget>>[] = [];
+  for (const ref of new Map(refs.map((one) => [workloadKey(one), one])).values())
+    sources.push(await readTarget(client, ref, customTargets));
+  return { own, sources };
 }
 
 async function listPolicies(client: KubeClient, config: Config): Promise<ImagePolicy[]> {

@@ -10,7 +10,7 @@ import { startKubeProxy, type KubeProxy } from '../harness/kube-proxy.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { writeKubeconfig } from '../service/kube/fake-api-server.ts';
-import { installKind, known, pathOf } from '../service/kube/targets/custom-definition.ts';
+import { type CustomKind, installKind, known, pathOf } from '../service/kube/targets/custom-definition.ts';
 import { runCommand } from './run-command.ts';
 
 const annotation = 'operator.technomad.dev/allow-policies-from';
@@ -29,7 +29,12 @@ describe('image-watcher consents', () => {
   let places: { shop: string; ops: string; kitchen: string };
   before(async () => {
     cluster = await borrowControlPlane();
-    await Promise.all([installCrd(cluster, ['v1']), installKind(cluster, known.rollout), installKind(cluster, known.helmRelease)]);
+    await Promise.all([
+      installCrd(cluster, ['v1']),
+      installKind(cluster, known.rollout),
+      installKind(cluster, known.helmRelease),
+      installKind(cluster, known.helmRepository),
+    ]);
     proxy = await startKubeProxy(cluster, cluster.kubeconfigPath);
     proxy.tokens.add('token');
     const tokenFile = join(tempFolder('token'), 'token');
@@ -180,6 +185,45 @@ describe('image-watcher consents', () => {
       rows: rowsOf(ops, 'written'),
     });
     assert.equal(await answerOf('web'), `${shop},${ops}`);
+  });
+
+  it('lists and writes the consents of HelmRepositories, also of releases in the namespace of the policy', async () => {
+    const { shop, kitchen } = places;
+    const sources = pathOf(known.helmRepository, kitchen);
+    const create = (path: string, { group, version, kind }: CustomKind, name: string, spec: object) =>
+      cluster.request('POST', path, { apiVersion: `${group}/${version}`, kind, metadata: { name }, spec });
+    await create(sources, known.helmRepository, 'charts', { type: 'oci', url: 'oci://ghcr.io/shop' });
+    await create(sources, known.helmRepository, 'others', { type: 'oci', url: 'oci://ghcr.io/elsewhere' });
+    const release = (namespace: string, name: string, source: string) => {
+      const sourceRef = { kind: 'HelmRepository', name: source, namespace: kitchen };
+      const chart = { spec: { chart: 'web', version: '1.0.0', sourceRef } };
+      return create(pathOf(known.helmRelease, namespace), known.helmRelease, name, { chart });
+    };
+    await release(shop, 'web', 'charts');
+    await release(shop, 'stranger', 'others');
+    await release(kitchen, 'theirs', 'charts');
+    const target = (name: string, namespace: string) => ({
+      apiVersion: 'helm.toolkit.fluxcd.io/v2',
+      kind: 'HelmRelease',
+      name,
+      namespace,
+      fields: { tag: 'spec.chart.spec.version' },
+    });
+    await cluster.request('POST', policiesPath(shop, 'v1'), {
+      apiVersion: 'operator.technomad.dev/v1',
+      kind: 'ImagePolicy',
+      metadata: { name: 'web' },
+      spec: {
+        image: 'ghcr.io/shop/web',
+        artifact: 'Chart',
+        select: { semver: {} },
+        targets: [target('web', shop), target('stranger', shop), target('theirs', kitchen)],
+      },
+    });
+    assert.deepEqual(await listConsents(), { code: 1, rows: [`${shop} charts missing`, `${shop} theirs missing`] });
+    assert.match((await consents()).out, /missing .*-> HelmRepository \S*kitchen\S*\/charts: .*\n1 left out/s);
+    assert.deepEqual(await listConsents(...applyAll), { code: 0, rows: [`${shop} charts written`, `${shop} theirs written`] });
+    assert.deepEqual([await answerOf('charts', sources), await answerOf('others', sources)], [shop, undefined]);
   });
 
   it('does not overwrite what an owner writes at the same moment', async () => {

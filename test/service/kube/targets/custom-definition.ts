@@ -15,6 +15,7 @@ export const known = {
   application: { group: 'argoproj.io', version: 'v1alpha1', kind: 'Application', plural: 'applications' },
   knativeService: { group: 'serving.knative.dev', version: 'v1', kind: 'Service', plural: 'services' },
   helmRelease: { group: 'helm.toolkit.fluxcd.io', version: 'v2', kind: 'HelmRelease', plural: 'helmreleases' },
+  helmRepository: { group: 'source.toolkit.fluxcd.io', version: 'v1', kind: 'HelmRepository', plural: 'helmrepositories' },
 } as const;
 
 /** Installs a small definition that keeps whatever the spec holds, and waits until it is served. */
