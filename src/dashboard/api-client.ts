@@ -60,24 +60,35 @@ export interface Api {
   post(action: string, policy: Named, body: object, of?: 'policies' | 'bases'): Promise<void>;
 }
 
-/** Creates the API for the sender of a request. */
-export function createApi(transport: ApiTransport, { headers, peer }: Sender): Api {
+/** Creates the API for the sender of a request. `say`: what it refuses with, in the language of the user. */
+export function createApi(
+  transport: ApiTransport,
+  { headers, peer }: Sender,
+  say: (message: string) => string = (message) => message,
+): Api {
   const post = async (path: string, body: object): Promise<string> => {
     const json = { ...headers, 'content-type': 'application/json' };
     const { status, text } = await sendOrFail(transport, { method: 'POST', path, headers: json, peer, body: JSON.stringify(body) });
     if (status >= 300) throw new ApiFailure(status, errorIn(text));
     return text;
   };
+  const sayFailure = async <T>(request: () => Promise<T>): Promise<T> => {
+    try {
+      return await request();
+    } catch (error) {
+      throw error instanceof ApiFailure ? new ApiFailure(error.status, say(error.message), { cause: error }) : error;
+    }
+  };
   return {
-    async read({ path, answer }, values = {}) {
-      const { status, text } = await sendOrFail(transport, { method: 'GET', path: addressOf(path, values), headers, peer });
-      if (status !== 200) throw new ApiFailure(status, errorIn(text));
-      return answer.parse(JSON.parse(text));
-    },
-    async post(action, { namespace, name }, body, of = 'policies') {
-      await post(addressOf(`/${of}/{namespace}/{name}/${action}`, { namespace, name }), body);
-    },
-    send: async ({ path, answer }, values, body) => answer.parse(JSON.parse(await post(addressOf(path, values), body))),
+    read: ({ path, answer }, values = {}) =>
+      sayFailure(async () => {
+        const { status, text } = await sendOrFail(transport, { method: 'GET', path: addressOf(path, values), headers, peer });
+        if (status !== 200) throw new ApiFailure(status, errorIn(text));
+        return answer.parse(JSON.parse(text));
+      }),
+    post: (action, { namespace, name }, body, of = 'policies') =>
+      sayFailure(async () => void (await post(addressOf(`/${of}/{namespace}/{name}/${action}`, { namespace, name }), body))),
+    send: ({ path, answer }, values, body) => sayFailure(async () => answer.parse(JSON.parse(await post(addressOf(path, values), body)))),
   };
 }
 

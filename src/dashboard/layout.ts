@@ -143,6 +143,7 @@ function footer({ texts, caller, canSignOut }: Viewer, address: string): Html {
   const other = texts.language === 'en' ? 'zh' : 'en';
   return html`
     ${caller !== undefined && html`<span>${texts.signedInAs(caller.user)}</span>`}
+    ${texts.asSaid !== undefined && html`<span class="note">${texts.asSaid}</span>`}
     ${canSignOut && html`<form method="post" action="/sign-out"><button class="plain">${texts.signOut}</button></form>`}
     <a href="/api-reference">${texts.apiDocument}</a>
     <a href=${`/language?to=${other}&back=${encodeURIComponent(address)}`} lang=${other === 'zh' ? 'zh-CN' : 'en'}

@@ -4,6 +4,7 @@ import { notificationRoutes } from '../service/api/notification-view.ts';
 import { ApiFailure } from './api-client.ts';
 import { html, type Html } from './html.ts';
 import { problem } from './parts/problem.ts';
+import { sayTo } from './parts/said.ts';
 import { type DashboardMeans, queryOf, sendPage, startVisit } from './visit.ts';
 
 /** Adds the route. */
@@ -16,7 +17,7 @@ export function addNotificationRoutes(app: FastifyInstance, means: DashboardMean
       try {
         const { accepted, message } = await api.send(notificationRoutes.test, {}, { target });
         if (accepted) return html`<p class="done" role="status">${notifying.accepted(target)}</p>`;
-        return html`<p class="problem" role="alert">${notifying.notAccepted(target)}${' '}<span lang="en">${message}</span></p>`;
+        return html`<p class="problem" role="alert">${notifying.notAccepted(target)}${' '}${sayTo(undefined, message, texts)}</p>`;
       } catch (error) {
         if (!(error instanceof ApiFailure) || error.status === 401) throw error;
         return problem(error.message);

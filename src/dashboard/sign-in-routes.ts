@@ -8,6 +8,7 @@ import { ApiFailure, createApi } from './api-client.ts';
 import { html } from './html.ts';
 import type { Identity, OidcClient } from './oidc.ts';
 import { problem } from './parts/problem.ts';
+import { plainTo } from './parts/said.ts';
 import { localPath } from './same-site.ts';
 import { fitsIntoHeader, senderOf, sessionCookies, type Identification } from './sender.ts';
 import { splitCookie, type Session } from './session.ts';
@@ -115,7 +116,7 @@ function showSignIn(request: FastifyRequest, reply: FastifyReply, { oidc }: Sign
   const texts = textsOf(request);
   const back = localPath(queryOf(request.query).one('back') ?? queryOf(request.body).one('back'));
   const body = html`
-    ${why !== undefined && problem(why)}
+    ${why !== undefined && problem(plainTo(why, texts))}
     ${
       oidc !== undefined &&
       html`<p><a class="button primary" href=${`/sign-in/oidc?back=${encodeURIComponent(back)}`}>${texts.signInWith(oidc.name)}</a></p>

@@ -6,6 +6,7 @@ import { html } from './html.ts';
 import { writePage } from './layout.ts';
 import type { Caller, PageContent, PageSettings, Query, Section, Viewer } from './page.ts';
 import { problem } from './parts/problem.ts';
+import { plainTo } from './parts/said.ts';
 import { identifySender, type Identification } from './sender.ts';
 import { textsFor } from './texts/choose.ts';
 import type { Texts } from './texts/en.ts';
@@ -31,7 +32,7 @@ export async function startVisit(request: FastifyRequest, { transport, identific
   const texts = textsOf(request);
   const sender = await identifySender(request, identification);
   if (sender === undefined) throw new ApiFailure(401, texts.signInAgain);
-  const api = createApi(transport, sender);
+  const api = createApi(transport, sender, (message) => plainTo(message, texts));
   const caller = await api.read(getCaller);
   const viewer = { texts, caller, cluster: settings.cluster, canSignOut: identification.kind === 'session' };
   viewers.set(request, viewer);
@@ -71,7 +72,7 @@ export function sendProblem(
 ): FastifyReply {
   const { texts } = viewer;
   const body = html`
-    ${problem(message)}
+    ${problem(plainTo(message, texts))}
     <p><a href="/">${texts.backToNow}</a></p>
   `;
   return sendPage(request, reply.code(status), viewer, { title: titleOf(status, texts), body });

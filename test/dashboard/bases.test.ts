@@ -47,7 +47,7 @@ test('the page of a base shows versions, waves, and each image with the reason a
   assert.match(rowWith(text, 'shop/model'), /Not examined.*image volume.*rebuild it/s);
   assert.match(
     rowWith(text, 'shop/checkout'),
-    /Refused.*EntrypointChanged: the image uses the entrypoint.*name the rule in rebase\.allow/s,
+    /Refused.*EntrypointChanged: the entrypoint of the base changes.*name the rule in rebase\.allow/s,
   );
   assert.match(rowWith(text, 'shop/legacy'), /Other line.*17\.0\.9/s);
   assert.match(rowWith(text, 'shop/web:7'), /Behind.*21\.0\.6.*2026-03-01 09:00 UTC.*platform\/framework/s);

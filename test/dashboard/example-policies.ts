@@ -45,7 +45,7 @@ function policy(name: string, status: ImagePolicy['status'], spec: Parameters<ty
 
 /** A policy whose registry has been down for 26 minutes. */
 const unanswered = (name: string, namespace: string): ImagePolicy => {
-  const message = 'mirror.example.com does not answer: the connection is refused (10.2.0.7:443); asked again at 12:01:00Z';
+  const message = 'cannot connect to mirror.example.com (10.2.0.7:443): the connection was refused; the next try is at 12:01:00Z';
   const conditions = [
     condition('Ready', 'RegistryUnavailable', message, 26, 'False'),
     condition('Reconciling', 'RegistryUnavailable', message, 26),
@@ -114,11 +114,16 @@ export const policies: readonly ImagePolicy[] = [
       condition(
         'Ready',
         'RolloutFailed',
-        'rolled back from 5.1.0: Deployment shop/payments: 0 of 3 pods became ready within 10m',
+        'the rollout of harbor.example.com/shop/payments:5.1.0 failed: Deployment shop/payments took longer than 600 s: 1 of 3 updated, 2 of 3 available',
         95,
         'False',
       ),
-      condition('Stalled', 'RolloutFailed', 'rolled back from 5.1.0: Deployment shop/payments: 0 of 3 pods became ready within 10m', 95),
+      condition(
+        'Stalled',
+        'RolloutFailed',
+        'the rollout of harbor.example.com/shop/payments:5.1.0 failed: Deployment shop/payments took longer than 600 s: 1 of 3 updated, 2 of 3 available',
+        95,
+      ),
     ],
     running: '5.0.4',
     rollouts: { progressing: 0, done: 0, failed: 0, rolledBack: 1 },
@@ -148,8 +153,14 @@ export const policies: readonly ImagePolicy[] = [
   }),
   policy('stock', {
     conditions: [
-      condition('Ready', 'Window', 'waits for the window that opens at 20:00', 40, 'False'),
-      condition('Reconciling', 'Window', 'waits for the window that opens at 20:00', 40),
+      condition(
+        'Ready',
+        'Window',
+        '0.9.4 is applied to Deployment shop/stock when the next window opens: 2026-03-01T20:00:00Z',
+        40,
+        'False',
+      ),
+      condition('Reconciling', 'Window', '0.9.4 is applied to Deployment shop/stock when the next window opens: 2026-03-01T20:00:00Z', 40),
     ],
     running: '0.9.3',
     latest: { tag: '0.9.4', digest: digestOf('e'), selectedAt: at(40) },
@@ -184,8 +195,19 @@ export const policies: readonly ImagePolicy[] = [
     'storefront',
     {
       conditions: [
-        condition('Ready', 'Window', 'waits for the window that opens at 20:00', 1_890, 'False'),
-        condition('Reconciling', 'Window', 'waits for the window that opens at 20:00', 1_890),
+        condition(
+          'Ready',
+          'Window',
+          '0.9.4 is applied to Deployment shop/stock when the next window opens: 2026-03-01T20:00:00Z',
+          1_890,
+          'False',
+        ),
+        condition(
+          'Reconciling',
+          'Window',
+          '0.9.4 is applied to Deployment shop/stock when the next window opens: 2026-03-01T20:00:00Z',
+          1_890,
+        ),
       ],
       running: '7.0.0',
       latest: { tag: '7.0.1', digest: digestOf('f'), selectedAt: at(1_890) },

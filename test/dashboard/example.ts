@@ -59,11 +59,17 @@ const records: readonly EventRecord[] = [
   pushed('payments', '5.1.0', 106, {
     kind: 'failed',
     reason: 'RolloutFailed',
-    message: 'rolled back from 5.1.0: Deployment shop/payments: 0 of 3 pods became ready within 10m',
+    message:
+      'rolled back: harbor.example.com/shop/payments:5.1.0 failed: Deployment shop/payments took longer than 600 s: 1 of 3 updated, 2 of 3 available',
     stage: 'rollout',
     verifiedMs: 260,
   }),
-  pushed('stock', '0.9.4', 40, { kind: 'waiting', reason: 'Window', message: 'waits for the window that opens at 20:00', stage: 'guard' }),
+  pushed('stock', '0.9.4', 40, {
+    kind: 'waiting',
+    reason: 'Window',
+    message: '0.9.4 is applied to Deployment shop/stock when the next window opens: 2026-03-01T20:00:00Z',
+    stage: 'guard',
+  }),
 ];
 
 /** The pods of the rollout in shop-eu that fails. */

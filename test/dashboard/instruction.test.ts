@@ -50,6 +50,14 @@ test('the message of a base names its own command where its page has no button',
   assert.equal(instructionFor(waits, java, none), waits);
 });
 
+test('a base that waits for one approval says how to approve it only where there is no button', () => {
+  const message = `rebase waits for the approval of 3.2.0: annotate BaseImagePolicy platform/java with ${actionAnnotations.approve}: 3.2.0@${digestOf('b')}`;
+  const java = { namespace: 'platform', name: 'bipol/java' };
+  const offering = (offered: boolean) => instructionFor(message, java, () => offered);
+  assert.equal(offering(true), 'rebase waits for the approval of 3.2.0');
+  assert.equal(offering(false), 'rebase waits for the approval of 3.2.0: approve it with image-watcher approve -n platform bipol/java');
+});
+
 test('a list of causes leaves out the instruction for what the step of a cause is a button for', () => {
   const cause: ShownCause = {
     kind: 'image',

@@ -5,10 +5,10 @@ import { html, type Html } from '../html.ts';
 import type { Caller, Page, Query, Rights } from '../page.ts';
 import { approvalsOf } from '../parts/approvals-of.ts';
 import { changesOf } from '../parts/changes-of.ts';
-import { dependentTable } from '../parts/dependents.ts';
+import { dependentTable, refOfBase } from '../parts/dependents.ts';
 import { ago, basePath, dependentBadge, option, stateBadge, tagOf, timeAndAge } from '../parts/inline.ts';
 import { instructionFor } from '../parts/instruction.ts';
-import { partOf } from '../parts/problem.ts';
+import { partFor, partOf } from '../parts/problem.ts';
 import { conditionTable, factList, table } from '../parts/tables.ts';
 import type { Texts } from '../texts/en.ts';
 import { messageTo, sayTo } from '../parts/said.ts';
@@ -32,53 +32,56 @@ export const base: Page = {
     const { state, runsIn, search, after, versions: older } = filters;
     const [found, dependents, versions] = await Promise.all([
       api.read(baseReads.one, params),
-      partOf(api.read(baseReads.dependents, { ...params, state, runsIn, search, after, limit: 50 }), (answer) =>
-        showDependents(answer, { filters, params, texts }),
+      partFor(api.read(baseReads.dependents, { ...params, state, runsIn, search, after, limit: 50 }), (answer, say: Say) =>
+        showDependents(answer, { filters, params, texts }, say),
       ),
       partOf(api.read(baseReads.versions, { ...params, after: older, limit: 20 }), (answer) =>
         showVersions(answer, { filters, params, texts }),
       ),
     ]);
-    const show = (rights: Rights) => html`
-      ${showResult(query, texts)}
-      <p>
-        ${stateBadge(found.state, texts)}
-        ${messageTo(found.reason, found.message && instructed(found.message, found, { ...caller, rights }, texts), texts)}
-      </p>
-      ${showActions(found, { ...caller, rights }, texts)}
-      <div class="beside">
-        <section>
-          <h2>${texts.now}</h2>
-          ${showNow(found, texts)}
+    const show = (rights: Rights) => {
+      const say: Say = (message) => instructed(message, found, { ...caller, rights }, texts);
+      return html`
+        ${showResult(query, texts)}
+        <p>${stateBadge(found.state, texts)} ${messageTo(found.reason, found.message && say(found.message), texts)}</p>
+        ${showActions(found, { ...caller, rights }, texts)}
+        <div class="beside">
+          <section>
+            <h2>${texts.now}</h2>
+            ${showNow(found, texts)}
+          </section>
+          ${found.waves !== undefined && showWaves(found.waves, texts)}
+        </div>
+        <section id="dependents">
+          <h2>${texts.dependents}</h2>
+          ${showFilters(filters, params, texts)} ${dependents(say)}
         </section>
-        ${found.waves !== undefined && showWaves(found.waves, texts)}
-      </div>
-      <section id="dependents">
-        <h2>${texts.dependents}</h2>
-        ${showFilters(filters, params, texts)} ${dependents}
-      </section>
-      <section id="versions">
-        <h2>${texts.versions}</h2>
-        ${versions}
-      </section>
-      <details id="history">
-        <summary>${texts.history}</summary>
-        ${showHistory(found, texts)}
-      </details>
-      <details id="conditions">
-        <summary>${texts.conditions}</summary>
-        ${conditionTable(
-          found.conditions.map((one) => ({ ...one, message: instructed(one.message, found, { ...caller, rights }, texts) })),
-          texts,
-        )}
-      </details>
-    `;
+        <section id="versions">
+          <h2>${texts.versions}</h2>
+          ${versions}
+        </section>
+        <details id="history">
+          <summary>${texts.history}</summary>
+          ${showHistory(found, texts)}
+        </details>
+        <details id="conditions">
+          <summary>${texts.conditions}</summary>
+          ${conditionTable(
+            found.conditions.map((one) => ({ ...one, message: say(one.message) })),
+            texts,
+          )}
+        </details>
+      `;
+    };
     return {
       acted: { bases: [found.namespace] },
       offer: (rights) => ({ title: `${found.namespace}/${found.name}`, body: show(rights), isLive: true }),
     };
   },
 };
+
+/** A message without the instructions for what the page has a button for. */
+type Say = (message: string) => string;
 
 type Params = Readonly<Record<string, string>>;
 
@@ -110,12 +113,7 @@ function showActions(found: BaseDetail, { noActions, rights }: Caller & { readon
 /** A message without instructions for what this user has a button for. */
 function instructed(message: string, found: BaseDetail, { noActions, rights }: Caller & { readonly rights: Rights }, texts: Texts): string {
   const possible = baseActionsFor(found, texts).filter(({ name, isPossible }) => isPossible && rights.may(name, found, 'bases'));
-  const { namespace, name } = found;
-  return instructionFor(
-    message,
-    { namespace, name: `bipol/${name}` },
-    (action) => noActions === undefined && possible.some((one) => one.name === action),
-  );
+  return instructionFor(message, refOfBase(found), (action) => noActions === undefined && possible.some((one) => one.name === action));
 }
 
 function showNow(found: BaseDetail, texts: Texts): Html {
@@ -168,7 +166,7 @@ function showWaves({ pending, progressing, done, failed, lastDoneAt, stopped }: 
         )}
       </dl>
       ${lastDoneAt !== undefined && html`<p class="note">${texts.lastDone} ${ago(lastDoneAt)}</p>`}
-      ${stopped !== undefined && html`<p class="problem">${texts.stopped}: ${stopped}</p>`}
+      ${stopped !== undefined && html`<p class="problem">${texts.stopped}: ${sayTo(undefined, stopped, texts)}</p>`}
     </section>
   `;
 }
@@ -189,7 +187,7 @@ function showFilters({ state, runsIn, search }: Filters, { namespace = '', name 
   `;
 }
 
-function showDependents({ dependents, counts, isComplete, next }: Dependents, { filters, params, texts }: Shown): Html {
+function showDependents({ dependents, counts, isComplete, next }: Dependents, { filters, params, texts }: Shown, say: Say): Html {
   const present = dependentStates.filter((state) => (counts[state] ?? 0) > 0);
   const { after, ...others } = filters;
   return html`
@@ -203,7 +201,7 @@ function showDependents({ dependents, counts, isComplete, next }: Dependents, { 
       )}
     </ul>
     ${!isComplete && html`<p class="note">${texts.notAllDependents}</p>`}
-    ${dependents.length > 0 ? dependentTable(dependents, texts) : html`<p class="none">${texts.noDependents}</p>`}
+    ${dependents.length > 0 ? dependentTable(dependents, say, texts) : html`<p class="none">${texts.noDependents}</p>`}
     <p class="pages">
       ${after !== undefined && html`<a href=${addressWith(params, others, 'dependents')}>${texts.first}</a>`}
       ${next !== undefined && html`<a rel="next" href=${addressWith(params, { ...others, after: next }, 'dependents')}>${texts.next}</a>`}
@@ -228,7 +226,7 @@ function showVersions({ versions, total, next }: Versions, { filters, params, te
             ? isLatest
               ? html`<span class="badge good">${texts.selected}</span>`
               : wasSelected && html`<span class="badge off">${texts.wasSelected}</span>`
-            : html`<span class="badge bad">${texts.rejected}</span> <span class="why">${rejected}</span>`,
+            : html`<span class="badge bad">${texts.rejected}</span> <span class="why">${sayTo(undefined, rejected, texts)}</span>`,
         ]),
         '',
         texts.versions,

@@ -21,7 +21,7 @@ import { imagePath } from '../parts/place-query.ts';
 import { ifPermitted, partOf, problem } from '../parts/problem.ts';
 import { showPods } from '../parts/pods.ts';
 import { type PushEvent, showPushWay } from '../parts/push-way.ts';
-import { messageTo, sayTo } from '../parts/said.ts';
+import { messageTo, plainTo, sayTo } from '../parts/said.ts';
 import { runAndWant } from '../parts/run-and-want.ts';
 import { conditionTable, factList, table } from '../parts/tables.ts';
 import { timeline } from '../parts/timeline.ts';
@@ -212,7 +212,7 @@ function showNow(found: PolicyDetail, texts: Texts): Html {
     [texts.rollingOut, rollouts && rollouts.progressing > 0 && rollouts.progressing],
     [texts.lastCheck, typeof status.lastCheckTime === 'string' && ago(status.lastCheckTime)],
   ];
-  return html`${factList(rows)} ${found.image === undefined && problem(found.message ?? '')}`;
+  return html`${factList(rows)} ${found.image === undefined && problem(plainTo(found.message ?? '', texts))}`;
 }
 
 function showTargets({ status: { targets = [] } }: PolicyDetail, texts: Texts): Html {

@@ -3,13 +3,14 @@ import type { ActionName, PolicyDetail } from '../action-list.ts';
 import { html, type Html } from '../html.ts';
 import type { Texts } from '../texts/en.ts';
 import { problem } from './problem.ts';
+import { plainTo } from './said.ts';
 
 type Result = 'requested' | 'done' | { readonly failed: string };
 
 /** Says that an action is requested, done or failed. The page follows the policy, so that the sentence changes by itself. */
 export function actionResult(action: ActionName, found: PolicyDetail, texts: Texts): Html {
   const result = resultOf(action, found, texts);
-  if (typeof result === 'object') return problem(texts.actionFailed(texts[action], result.failed));
+  if (typeof result === 'object') return problem(texts.actionFailed(texts[action], plainTo(result.failed, texts)));
   return html`<p class="done" role="status">${result === 'done' ? texts.actionDone(texts[action]) : texts.done(texts[action])}</p>`;
 }
 

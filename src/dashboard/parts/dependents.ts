@@ -2,10 +2,15 @@ import type { BaseLink, DependentView } from '../../service/api/base-view.ts';
 import { html, type Html } from '../html.ts';
 import type { Texts } from '../texts/en.ts';
 import { ago, baseLink, dependentBadge, tagOf } from './inline.ts';
+import { instructionFor } from './instruction.ts';
+import { messageTo } from './said.ts';
 import { table } from './tables.ts';
 
-/** A table of the images that are built on a base: since when each is behind, why, and what can be done. */
-export function dependentTable(dependents: readonly DependentView[], texts: Texts): Html {
+/**
+ * A table of the images that are built on a base: since when each is behind, why, and what can be done. `instructed`: a message without the instructions for what the
+ * page has a button for.
+ */
+export function dependentTable(dependents: readonly DependentView[], instructed: (message: string) => string, texts: Texts): Html {
   return table(
     [texts.image, texts.state, texts.builtOn, texts.behindSince, texts.reasonAndStep],
     dependents.map((one) => [
@@ -13,7 +18,7 @@ export function dependentTable(dependents: readonly DependentView[], texts: Text
       html`${dependentBadge(one.state, texts)}${one.action !== undefined && html` <small>${one.action}</small>`}`,
       showBase(one),
       ago(one.behindSince) || '–',
-      html`${showReason(one)}${showStep(one, texts)}`,
+      html`${showReason(one, instructed, texts)}${showStep(one, texts)}`,
     ]),
     'dependents',
     texts.dependents,
@@ -39,13 +44,19 @@ function showBase({ base }: DependentView): Html | string {
   return digest === undefined ? html`<code title=${tag}>${tag.slice(0, 19)}</code>` : tagOf({ tag, digest });
 }
 
-function showReason({ reason, message }: DependentView): Html | false {
-  const text = [reason, message].filter((part) => part !== undefined).join(': ');
-  return text !== '' && html`<span>${text}</span>`;
+function showReason({ reason, message }: DependentView, instructed: (message: string) => string, texts: Texts): Html | false {
+  if (reason === undefined && message === undefined) return false;
+  const why = messageTo(reason, message && instructed(message), texts);
+  return html`<span>${[reason, why].filter((part) => part !== undefined).length === 2 ? html`${reason}: ${why}` : (reason ?? why)}</span>`;
 }
 
 function showStep({ nextStep }: DependentView, texts: Texts): Html | false {
   return nextStep !== undefined && html`<span class="why"><b>${texts.nextStep}:</b> ${texts.steps[nextStep.id]}</span>`;
+}
+
+/** The policy of a base as the commands name it. */
+export function refOfBase({ namespace, name }: { readonly namespace: string; readonly name: string }): { namespace: string; name: string } {
+  return { namespace, name: `bipol/${name}` };
 }
 
 /** The chain of the bases of an application, the nearest first. */
@@ -56,7 +67,7 @@ export function baseChain(bases: readonly BaseLink[], texts: Texts): Html {
         ({ dependents, ...base }) => html`
           <li>
             <p>${baseLink(base)} <code>${base.image}</code> ${texts.selected} ${tagOf(base.latest)}</p>
-            ${dependentTable(dependents, texts)}
+            ${dependentTable(dependents, (message) => instructionFor(message, refOfBase(base), () => false), texts)}
           </li>
         `,
       )}

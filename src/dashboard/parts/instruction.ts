@@ -3,6 +3,7 @@ import type { ActionName } from '../action-list.ts';
 
 const approval =
   /: approve it with image-watcher approve (?:-n \S+ )?[^\s,]+, (?:or with the annotation \S+: \S+|on the dashboard, or with an annotation \S+|or on the dashboard)$/;
+const annotation = /: annotate BaseImagePolicy \S+ with \S+: \S+$/;
 const release = /(: | with the )annotation operator\.technomad\.dev\/release: "<time>"/g;
 
 /** A message without the instruction for what the page has a button for, and with the command where it has none. `name`: `bipol/NAME` of a base. */
@@ -12,7 +13,8 @@ export function instructionFor(
   offers: (action: ActionName) => boolean,
 ): string {
   const released = message.replaceAll(release, () => (offers('release') ? '' : ` with image-watcher release ${refOf(namespace, name)}`));
-  return offers('approve') ? released.replace(approval, '') : released;
+  if (offers('approve')) return released.replace(approval, '').replace(annotation, '');
+  return released.replace(annotation, () => `: approve it with image-watcher approve ${refOf(namespace, name)}`);
 }
 
 /** A policy as the argument of a command. */

@@ -4,9 +4,11 @@ import { html, type Html } from '../html.ts';
 import type { Caller } from '../page.ts';
 import type { Texts } from '../texts/en.ts';
 import { ago } from './inline.ts';
+import { sayTo } from './said.ts';
 import { table } from './tables.ts';
 
-export function showNotificationTargets(targets: readonly NotificationView[], { noActions }: Caller, { notifying }: Texts): Html {
+export function showNotificationTargets(targets: readonly NotificationView[], { noActions }: Caller, texts: Texts): Html {
+  const { notifying } = texts;
   const headings = [notifying.target, notifying.kind, notifying.state, notifying.lastAccepted, notifying.lastFailed];
   return html`
     <section id="notifications">
@@ -19,11 +21,13 @@ export function showNotificationTargets(targets: readonly NotificationView[], { 
               targets.map((target) => [
                 target.name,
                 target.type ?? '–',
-                showState(target, notifying),
+                showState(target, texts),
                 ago(target.lastAcceptedAt) || '–',
                 target.lastFailedAt === undefined
                   ? '–'
-                  : html`${ago(target.lastFailedAt)}${' '}<span class="why" lang="en">${target.lastFailure}</span>`,
+                  : html`${ago(target.lastFailedAt)}${' '}<span class="why"
+                        >${target.lastFailure && sayTo(undefined, target.lastFailure, texts)}</span
+                      >`,
                 ...(noActions === undefined ? [testForm(target, notifying)] : []),
               ]),
               'targets',
@@ -34,11 +38,11 @@ export function showNotificationTargets(targets: readonly NotificationView[], { 
   `;
 }
 
-function showState({ ready, reason, message }: NotificationView, { reasons }: Texts['notifying']): Html {
+function showState({ ready, reason, message }: NotificationView, texts: Texts): Html {
   const tone = reason === 'Suspended' ? 'off' : ready ? 'good' : 'bad';
   const isSaid = !ready && message !== '' && reason !== 'NotAccepted';
-  return html`<span class=${`badge ${tone}`}>${reasons[reason]}</span
-    >${isSaid && html`${' '}<span class="why" lang="en">${message}</span>`}`;
+  return html`<span class=${`badge ${tone}`}>${texts.notifying.reasons[reason]}</span
+    >${isSaid && html`${' '}<span class="why">${sayTo(undefined, message, texts)}</span>`}`;
 }
 
 function testForm({ name }: NotificationView, { test, testOf }: Texts['notifying']): Html {

@@ -7,6 +7,7 @@ import { html, type Html } from '../html.ts';
 import type { Texts } from '../texts/en.ts';
 import { ago, policyLink, stateBadge, tagOf } from './inline.ts';
 import { imagePath, placesPath, type PlaceQuery } from './place-query.ts';
+import { plainTo } from './said.ts';
 import { table } from './tables.ts';
 
 type Places = z.output<typeof getImages.answer>;
@@ -88,8 +89,9 @@ export function shortDigest(digest: string): string {
 }
 
 function showWhy({ policy, reason, message }: PlaceView, texts: Texts): Html {
+  const said = message && plainTo(message, texts);
   return html`${policyLink(policy)} ${stateBadge(policy.state, texts)}
-  ${(message ?? reason) !== undefined && html`<span class="why" title=${message}>${reason}${message !== undefined && `: ${cut(message)}`}</span>`}`;
+  ${(said ?? reason) !== undefined && html`<span class="why" title=${said}>${reason}${said !== undefined && `: ${cut(said)}`}</span>`}`;
 }
 
 const maxMessage = 140;

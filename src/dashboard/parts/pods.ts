@@ -4,6 +4,7 @@ import type { getPods } from '../../service/api/routes/pods.ts';
 import { html, type Html } from '../html.ts';
 import type { Texts } from '../texts/en.ts';
 import { ago } from './inline.ts';
+import { sayTo } from './said.ts';
 
 type Workload = z.output<(typeof getPods)['answer']>['workloads'][number];
 type Pod = Workload['pods'][number];
@@ -19,7 +20,7 @@ export function showPods(workloads: readonly Workload[], texts: Texts): Html {
       ${shown.map(
         ({ kind, namespace, name, pods, problem }) => html`
           <h3>${kind} ${namespace}/${name}</h3>
-          ${problem !== undefined && html`<p class="note">${texts.ofPods.notShown}${' '}<span lang="en">${problem}</span></p>`}
+          ${problem !== undefined && html`<p class="note">${texts.ofPods.notShown}${' '}${sayTo(undefined, problem, texts)}</p>`}
           <ul class="plain rows">
             ${pods.map((pod) => showPod(pod, texts))}
           </ul>
@@ -49,6 +50,6 @@ function showContainer(pod: string, { name, reason, message, exitCode, restarts,
     </p>
     ${message !== undefined && html`<p class="why" lang="en">${message}</p>`}
     ${log !== undefined && log.length > 0 && html`<pre class="log" tabindex="0" aria-label=${ofPods.logOf(pod, name)}><code>${log.join('\n')}</code></pre>`}
-    ${noLog !== undefined && html`<p class="note">${ofPods.noLog}${' '}<span lang="en">${noLog}</span></p>`}
+    ${noLog !== undefined && html`<p class="note">${ofPods.noLog}${' '}${sayTo(undefined, noLog, texts)}</p>`}
   `;
 }

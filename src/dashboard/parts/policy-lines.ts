@@ -6,7 +6,7 @@ import { html, type Html } from '../html.ts';
 import type { Texts } from '../texts/en.ts';
 import { ago, policyLink, stateBadge } from './inline.ts';
 import type { Grouping } from './list-query.ts';
-import { reasonTo } from './said.ts';
+import { plainTo, reasonTo } from './said.ts';
 import { table } from './tables.ts';
 
 const maxReason = 60;
@@ -57,7 +57,7 @@ function lineOf(policy: PolicySummary, texts: Texts): unknown[] {
     html`<span title=${policy.image}>${policyLink(policy)}</span>`,
     stateBadge(state, texts),
     runsAndWants(policy),
-    isTold && html`<span class="reason" title=${message}>${shorten(reasonTo(reason, texts) ?? message)}</span>`,
+    isTold && html`<span class="reason" title=${message && plainTo(message, texts)}>${shorten(reasonTo(reason, texts) ?? message)}</span>`,
     ago(since),
   ];
 }

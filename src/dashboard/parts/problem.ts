@@ -10,11 +10,18 @@ export function problem(message: string): Html {
 
 /** Shows a part of a page, or why it cannot be read. The rest of the page is still shown. */
 export async function partOf<T>(reading: Promise<T>, show: (value: T) => Html): Promise<Html> {
+  return (await partFor(reading, show))(undefined);
+}
+
+/** As `partOf`, for a part that depends on what a user may do, which is known later. */
+export async function partFor<T, U>(reading: Promise<T>, show: (value: T, user: U) => Html): Promise<(user: U) => Html> {
   try {
-    return show(await reading);
+    const value = await reading;
+    return (user) => show(value, user);
   } catch (error) {
-    if (error instanceof ApiFailure && error.status !== 401) return problem(error.message);
-    throw error;
+    if (!(error instanceof ApiFailure) || error.status === 401) throw error;
+    const why = problem(error.message);
+    return () => why;
   }
 }
 

@@ -13,6 +13,8 @@ export const policyEn = {
   },
   /** A sentence of the service in the language of the reader; undefined for English, or if it is not known. */
   inOwnLanguage: (_text: string): string | undefined => undefined,
+  /** What stays in the language of those who said it; undefined where that is the language of the page. */
+  asSaid: undefined as string | undefined,
   modes: { Automatic: 'Automatic', Approval: 'Approval', DryRun: 'Dry run' },
   selects: 'Selects',
   mode: 'Mode',

@@ -12,6 +12,7 @@ export const policyZh: Translated<typeof policyEn> = {
     releases: ({ host }) => `${host} 上的发布`,
   },
   inOwnLanguage: (text) => sentenceInChinese(text),
+  asSaid: '镜像仓库、Kubernetes、Pod 日志等的原文，以及字段和命令的名称，按原样显示',
   modes: { Automatic: '自动', Approval: '审批', DryRun: '试运行' },
   selects: '选择规则',
   mode: '模式',

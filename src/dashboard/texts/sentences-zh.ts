@@ -1,98 +1,87 @@
-/** The sentences of explanations and of frequent messages in Chinese. The service says them in English alone, so they are known by their form. Pure. */
-
-type Rule = readonly [form: RegExp, inChinese: (...parts: string[]) => string];
+/** What the service says, in Chinese. Conditions, records and answers hold it in English, so it is known by its form. */
+import { BoundedMap } from '../../core/async/bounded-map.ts';
+import { createFormIndex, partsOf, type Form, type Parts } from './message-forms.ts';
+import { messagesZh } from './messages-zh/index.ts';
 
 /** Longer texts are not read. */
 const maxLength = 2_000;
-/** A sentence may end with another one, and that one with a third. */
-const maxDepth = 3;
+/** How many parts of a text are looked up, so that no text costs more than a few milliseconds, whoever writes it. */
+const maxLookups = 60;
 
-/** A sentence in Chinese; undefined for one of another form. Names, versions and what pods report stay as they are. */
-export function sentenceInChinese(text: string, depth = 0): string | undefined {
-  if (text.length > maxLength || depth > maxDepth) return undefined;
-  const known = fixed.get(text);
-  if (known !== undefined) return known;
-  const inside = (part: string) => sentenceInChinese(part, depth + 1) ?? part;
-  for (const [form, inChinese] of rulesWith(inside)) {
-    const parts = form.exec(text);
-    if (parts !== null) return inChinese(...parts.slice(1));
+const fixed: ReadonlyMap<string, string> = new Map(Object.entries(messagesZh).filter(([sentence]) => !sentence.includes('{')));
+const formsFor = createFormIndex(messagesZh);
+const read = new BoundedMap<string, { readonly chinese: string | undefined }>(500);
+
+/** A text in Chinese; undefined if nothing in it is known. Names, versions, commands, and what others have reported stay as they are. */
+export function sentenceInChinese(text: string): string | undefined {
+  if (text.length > maxLength) return undefined;
+  const known = read.get(text) ?? { chinese: createReader()(text) };
+  read.set(text, known);
+  return known.chinese;
+}
+
+function createReader(): Translate {
+  let left = maxLookups;
+  return function translate(text: string): string | undefined {
+    const whole = fixed.get(text);
+    if (whole !== undefined) return whole;
+    if (!text.includes(' ') || left-- <= 0) return undefined;
+    const own = ofNamed(text, translate);
+    if (own !== undefined) return own;
+    const found = find(text);
+    return found === undefined ? joined(text, translate) : fill(...found, translate);
+  };
+}
+
+type Translate = (text: string) => string | undefined;
+
+/** What is said about a workload: `Deployment shop/web: its rollout failed`. */
+function ofNamed(text: string, translate: Translate): string | undefined {
+  const [whole = '', name] = /^((?:[A-Z]\w* )?[\w.-]+\/[\w.-]+): /.exec(text) ?? [];
+  const about = name === undefined ? undefined : translate(text.slice(whole.length));
+  return about === undefined ? undefined : `${name}：${about}`;
+}
+
+/** The form of the whole text that says most, or else the end of a sentence that begins first, because it has the others in it. */
+function find(text: string): readonly [Form, Parts] | undefined {
+  let end: readonly [Form, Parts] | undefined;
+  for (const form of formsFor(text)) {
+    const parts = partsOf(form, text);
+    if (parts === undefined) continue;
+    if (!form.isEnd || parts.before === '') return [form, parts];
+    if (end === undefined || parts.before.length < end[1].before.length) end = [form, parts];
+  }
+  return end;
+}
+
+function fill({ becomes }: Form, { before, at }: Parts, translate: Translate): string {
+  const inside = (part: string): string => (part === '' ? '' : (translate(part) ?? part));
+  return `${inside(before)}${becomes.replaceAll(/\{(\d+)\}/g, (_, place: string) => inside(at.get(place) ?? ''))}`;
+}
+
+/** What sentences are joined with, and how many of them that splits. */
+const joints: readonly (readonly [joint: string, limit: number, chinese: string])[] = [
+  ['; ', 12, '；'],
+  ['. ', 4, '。'],
+  [': ', 2, '：'],
+  [', ', 12, '，'],
+  [' and ', 4, ' 和 '],
+];
+
+/** Several sentences of which at least one is known. */
+function joined(text: string, translate: Translate): string | undefined {
+  for (const [joint, limit, chinese] of joints) {
+    const parts = splitAt(text, joint, limit);
+    if (parts.length < 2) continue;
+    const translated = parts.map(translate);
+    if (translated.some((one, index) => one !== undefined && (parts[index] ?? '').includes(' ')))
+      return translated.map((one, index) => one ?? parts[index]).join(chinese);
   }
   return undefined;
 }
 
-const fixed: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    'the policy can be used, and is not suspended': '策略可用，且未暂停',
-    'the spec was changed, and has not been reconciled since': '规约已修改，此后尚未调谐',
-    'its signatures are verified before it is applied': '应用之前会验证其签名',
-    'suspended: nothing is checked or changed until spec.suspend is false': '已暂停：在 spec.suspend 为 false 之前不检查也不修改',
-    'nothing to change': '没有要修改的内容',
-    none: '无',
-    'always open': '始终开放',
-    'not watched': '不跟踪',
-    'the highest stable version': '最高的稳定版本',
-    'the highest version, prereleases included': '最高版本（包括预发布版本）',
-    'the alphabetically last tag': '字母顺序最后的标签',
-    'the numerically greatest tag': '数值最大的标签',
-    'the image that was created last': '最后创建的镜像',
-    'no target runs an image of the policy': '没有目标运行该策略的镜像',
-    'its image was created later than the running one, which only the registry knows':
-      '其镜像的创建时间晚于正在运行的镜像（只有镜像仓库知道）',
-    'its digest is another one than that of the running image: add it to --push as @sha256:…':
-      '其摘要与正在运行的镜像不同：请在镜像后加上 @sha256:…',
-  }),
-);
-
-function rulesWith(inside: (part: string) => string): readonly Rule[] {
-  return [
-    [/^the namespace ([a-z0-9-]+) is selected$/, (name) => `命名空间 ${name} 已被选中`],
-    [/^since (\S+): (.+)$/s, (time, what) => `自 ${time} 起：${inside(what)}`],
-    [/^(\S+) is selected: (.+)$/s, (image, what) => `已选择 ${image}：${inside(what)}`],
-    [/^(\S+) is taken as pushed: (.+)$/s, (image, what) => `视 ${image} 为已推送：${inside(what)}`],
-    [/^(\S+) changes something only if (.+)$/s, (image, what) => `${image} 仅在以下情况下有效果：${inside(what)}`],
-    [/^a push of (\S+) changes something only if (.+)$/s, (image, what) => `推送 ${image} 仅在以下情况下有效果：${inside(what)}`],
-    [/^a push of (\S+) would change nothing: (.+)$/s, (image, what) => `推送 ${image} 不会修改任何内容：${inside(what)}`],
-    [/^a push of (\S+) would change (\d+) containers?$/, (image, count) => `推送 ${image} 会修改 ${count} 个容器`],
-    [
-      /^a push of (\S+) would change (\d+) of (\d+) containers?$/,
-      (image, count, all) => `推送 ${image} 会修改 ${all} 个容器中的 ${count} 个`,
-    ],
-    [
-      /^a push of (\S+) would change nothing until its digest has been known for (\w+) \(minAge\)$/,
-      (image, time) => `在其摘要已知 ${time}（minAge）之前，推送 ${image} 不会修改任何内容`,
-    ],
-    [/^([a-z0-9-]+\/[a-z0-9.-]+) selects (.+): (\S+)$/s, (policy, what, image) => `${policy} 选择${inside(what)}：${image}`],
-    [/^the highest version in "([^"]*)"$/, (range) => `"${range}" 中的最高版本`],
-    [/^the highest version in "([^"]*)", prereleases included$/, (range) => `"${range}" 中的最高版本（包括预发布版本）`],
-    [/^the digest of the tag "([^"]*)"$/, (tag) => `标签 "${tag}" 的摘要`],
-    [/^the tag "([^"]*)" in place of "([^"]*)"$/, (to, from) => `以标签 "${to}" 代替 "${from}"`],
-    [/^every (\w+)$/, (time) => `每 ${time}`],
-    [/^watched for (\w+), onFailure: (\w+)$/, (time, action) => `跟踪 ${time}，onFailure: ${action}`],
-    [
-      /^watched for (\w+), onFailure: (\w+), in waves of (\d+)$/,
-      (time, action, count) => `跟踪 ${time}，onFailure: ${action}，每波 ${count} 个`,
-    ],
-    [/^(\w+ \S+) is there$/, (workload) => `${workload} 存在`],
-    [/^(\S+) stays at (\S+): (.+)$/s, (container, image, what) => `${container} 保持 ${image}：${inside(what)}`],
-    [/^(\S+) would be changed from (\S+) to ([^\s,]+)$/, (container, from, to) => `${container} 将从 ${from} 改为 ${to}`],
-    [
-      /^(\S+) would be changed from (\S+) to ([^\s,]+), but (.+)$/s,
-      (container, from, to, what) => `${container} 将从 ${from} 改为 ${to}，但 ${inside(what)}`,
-    ],
-    [/^already runs (\S+)$/, (tag) => `已运行 ${tag}`],
-    [/^(\S+) already runs (\S+)$/, (container, tag) => `${container} 已运行 ${tag}`],
-    [/^(\S+) is older than (\S+), which runs$/, (tag, running) => `${tag} 比正在运行的 ${running} 旧`],
-    [/^(\S+) is far from (\S+), which runs$/, (tag, running) => `${tag} 与正在运行的 ${running} 相差很大`],
-    [/^(\S+) is pending until (\S+)$/, (tag, time) => `${tag} 等待到 ${time}`],
-    [/^(\w+): (\S+) is pending until (\S+)$/, (age, tag, time) => `${age}：${tag} 等待到 ${time}`],
-    [
-      /^(\S+) is applied to (\w+ \S+) when the next window opens: (\S+)$/,
-      (tag, workload, time) => `${tag} 在下一个时间窗口开放时（${time}）应用到 ${workload}`,
-    ],
-    [/^the rollout of (\S+) failed: (.+)$/s, (image, what) => `${image} 发布失败：${inside(what)}`],
-    [/^rolled back: (\S+) failed$/, (image) => `已回滚：${image} 失败`],
-    [/^(\w+ \S+): (\d+) of (\d+) updated and available$/, (workload, count, all) => `${workload}：${all} 个中的 ${count} 个已更新并可用`],
-    [/^(\S+) waits until these have rolled out: (.+)$/s, (tag, workloads) => `${tag} 等待以下工作负载发布完成：${workloads}`],
-    [/^(\S+) does not exist$/, (what) => `${what} 不存在`],
-  ];
+/** At most `limit` parts; the last one has the rest. */
+function splitAt(text: string, joint: string, limit: number): string[] {
+  const parts = text.split(joint);
+  return parts.length <= limit ? parts : [...parts.slice(0, limit - 1), parts.slice(limit - 1).join(joint)];
 }

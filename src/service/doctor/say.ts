@@ -34,7 +34,8 @@ function textOf(table: Readonly<Record<string, string>>, parameter: unknown): st
   return typeof parameter === 'string' || typeof parameter === 'number' ? String(parameter) : '';
 }
 
-function isSaid(value: unknown): value is SaidElsewhere {
+/** Whether a parameter is a part of the sentence. */
+export function isSaid(value: unknown): value is SaidElsewhere {
   return typeof value === 'object' && value !== null && 'id' in value && 'parameters' in value && Array.isArray(value.parameters);
 }
 

@@ -1,4 +1,5 @@
 /** Bases in many states, the workloads that run on them, and the view of the API of them. */
+import { actionAnnotations } from '../../../src/core/model/policy-actions.ts';
 import type { BaseView } from '../../../src/bases/api/view.ts';
 import { readBasePolicy } from '../../../src/bases/resource/read-base-policy.ts';
 import type { KeptDependents } from '../../../src/bases/record/kept-dependents.ts';
@@ -31,18 +32,18 @@ export const javaDependents: readonly Dependent[] = [
     ...onOld,
     action: 'rebase',
     reason: 'EntrypointChanged',
-    message: 'the image uses the entrypoint of the base, which 21.0.7 changes',
+    message: 'the entrypoint of the base changes from ["java"] to ["/entrypoint.sh","java"]',
   }),
   dependent(`${shop('init-db')}:1.0.0`, 'Behind', { ...onOld, action: 'report' }),
   dependent(pinned, 'Behind', { ...onOld, action: 'restart' }),
   dependent(`${shop('web')}:7.0.1`, 'Behind', {
     ...onOld,
     reason: 'BaseBetween',
-    message: `it is built on ${framework}:3.1.0: BaseImagePolicy platform/framework brings it forward when ${framework} is`,
+    message: `it is built on ${framework}:3.1.0: BaseImagePolicy platform/framework brings it forward when ${framework} is; with basesBetween: Skip it is brought forward directly`,
   }),
   dependent(`${shop('search')}:3.2.0`, 'Rebased', { ...onOld, action: 'rebase', rebased: '3.2.0-base.20260301' }),
   dependent(`${shop('reports')}:0.9.3`, 'Unknown', {
-    message: 'it begins with the lowest layers of the base, and with no known version of it',
+    message: `its lowest layer is that of 21.0.6 (${digestOf('b')}), and no known version has all of those below its own: it may be built on a version that is not known`,
   }),
   dependent(`${shop('legacy')}:4.0.0`, 'OtherLine', { base: `17.0.9@${digestOf('c')}`, recognizedBy: 'Annotation' }),
   dependent(`${shop('payments')}:5.1.0-base.20260301`, 'Updated', { ...onNew, action: 'rebase' }),
@@ -109,7 +110,7 @@ export const sampleBases: readonly BaseImagePolicy[] = [
           recognizedBy: 'Layers',
           action: 'rebase',
           reason: 'ApprovalRequired',
-          message: 'rebase waits for the approval of 3.2.0',
+          message: `rebase waits for the approval of 3.2.0: annotate BaseImagePolicy platform/framework with ${actionAnnotations.approve}: 3.2.0@${digestOf('d')}`,
           behindSince: at('10:00'),
         }),
       ],
