@@ -62,9 +62,18 @@ export function stateOf(source: Workload): NonNullable<ContainerChange['source']
 // A text that names no OCI repository becomes one that no image has.
 const notOci = 'not an OCI repository';
 
+/** What the fields of a chart hold. */
+export type HeldChart =
+  /** The repository and the tag, as an image is written; the tag is empty if the field is. */
+  | { readonly repository: string; readonly tag: string }
+  /** Why they hold no single version of an OCI artifact. */
+  | { readonly why: string };
+
 /** The texts of fields, those of a chart among them. */
-interface Texts {
-  get(part: ChartPart): string | undefined;
+interface ReadTexts {
+  get(part: ChartPart | 'sourceKind'): string | undefined;
+}
+interface Texts extends ReadTexts {
   set(part: ChartPart, text: string): unknown;
   has(part: ChartPart): boolean;
 }
@@ -72,19 +81,50 @@ type ChartPart = 'repository' | 'name' | 'tag';
 
 /** Reads the texts of a chart as those of an image: the repository without a scheme and with the name, and the version as its tag. */
 export function readChart(texts: Texts, chart: ChartFields, source: Workload | undefined): void {
+  const repository = holdsRange(texts, chart) ? undefined : repositoryOf(texts, chart, source);
+  texts.set('repository', repository ?? notOci);
+  if (texts.has('tag')) texts.set('tag', tagOfVersion(texts.get('tag') ?? ''));
+}
+
+function repositoryOf(texts: ReadTexts, chart: ChartFields, source: Workload | undefined): string | undefined {
   const name = texts.get('name') ?? '';
-  const repository =
-    chart.source === undefined
-      ? chartRepository(texts.get('repository') ?? '', name)
-      : chartOfSource(source === undefined ? '' : urlOf(source, chart.source), name);
+  if (chart.source === undefined) return chartRepository(texts.get('repository') ?? '', name);
+  return chartOfSource(source === undefined ? '' : urlOf(source, chart.source), name);
+}
+
+/** Whether the field of a version holds another text, which Helm reads as a range, in which it chooses itself. */
+function holdsRange(texts: ReadTexts, chart: ChartFields): boolean {
   const version = texts.get('tag') ?? '';
-  // Helm reads any other text as a range, in which it chooses itself.
-  const isRange = holdsVersion(chart, name) && version !== '' && parse(version) === null;
-  texts.set('repository', isRange ? notOci : (repository ?? notOci));
-  if (texts.has('tag')) texts.set('tag', tagOfVersion(version));
+  return version !== '' && holdsVersion(chart, texts.get('name') ?? '') && parse(version) === null;
 }
 
 /** Whether the field of the tag holds a version for Helm. */
 export function holdsVersion({ isVersion }: ChartFields, name: string): boolean {
   return isVersion === true || name !== '';
+}
+
+/**
+ * Why fields hold no single version in an OCI repository, and what to do about it; undefined if they do. It contains no value of the resource, because authors of
+ * policies may not be permitted to read it.
+ */
+export function whyNoChart(texts: ReadTexts, fields: TargetFields, source: Workload | undefined): string | undefined {
+  const { chart, repository = '', tag = '' } = fields;
+  if (chart === undefined) return undefined;
+  const paths = { repository, name: chart.name, tag };
+  const template = (['repository', 'name', 'tag'] as const).find((part) => texts.get(part)?.includes('{{'));
+  if (template !== undefined) return `${paths[template]} is a template: write there what it stands for`;
+  const fault = chart.source && whyNoSource(chart.source, source, texts.get('sourceKind'));
+  if (fault !== undefined) return fault;
+  if (holdsRange(texts, chart)) return `${tag} holds a range or a name, in which the other tool would choose: write one version there`;
+  if (repositoryOf(texts, chart, source) !== undefined) return undefined;
+  if (chart.source !== undefined) return `the URL of its ${chart.source.kind} and ${chart.name} name no OCI repository`;
+  const form = (texts.get('name') ?? '') === '' ? 'oci://HOST/PATH' : 'HOST/PATH, without a scheme beside the name of a chart';
+  return `${repository} names no OCI repository, which is written as ${form}: Git and Helm repositories announce no pushes`;
+}
+
+function whyNoSource({ kind, kindField, ...fields }: ChartSource, source: Workload | undefined, written: string | undefined) {
+  if (written !== kind) return `${kindField} is not ${kind}: others announce no pushes`;
+  if (source === undefined)
+    return `its ${kind} cannot be seen: it does not exist, or does not consent, as a target of another namespace must`;
+  return urlOf(source, { kind, kindField, ...fields }) === '' ? `its ${kind} is not of the type oci: others announce no pushes` : undefined;
 }

@@ -14,7 +14,7 @@ import {
   type RegistryAliases,
   type Candidate,
 } from '../model/image-reference.ts';
-import { fieldOf, findSource, holdsVersion, readChart, readOverruling, stateOf } from './chart-fields.ts';
+import { fieldOf, type HeldChart, findSource, holdsVersion, readChart, readOverruling, stateOf, whyNoChart } from './chart-fields.ts';
 import { stages } from '../select/tag-track.ts';
 import type { ImageDecision } from './decide-image.ts';
 import type { UnchangedContainer, TargetProblem } from './plan-update.ts';
@@ -66,8 +66,8 @@ export function planFields(
   if (running === undefined) {
     // The message does not contain the value, because authors of policies may not be permitted to read the resource.
     const what = fields.chart === undefined ? 'no image of' : 'no single version of the OCI artifact';
-    const hint = fields.chart?.source === undefined || source !== undefined ? '' : `, or its ${fields.chart.source.kind} cannot be seen`;
-    const message = `what ${formatWorkload(workload)} holds in ${listPaths(paths)} is ${what} ${formatRepository(input.spec.repository)}${hint}`;
+    const why = whyNoChart(rawTextsOf(values), fields, source);
+    const message = `what ${formatWorkload(workload)} holds in ${listPaths(paths)} is ${what} ${formatRepository(input.spec.repository)}${why === undefined ? '' : `: ${why}`}`;
     return { problem: { reason: 'ContainerNotFound', message } };
   }
   const container = labelOf(fields);
@@ -181,10 +181,25 @@ function entriesOf(paths: Paths): [Part, string][] {
 
 /** The texts of the fields. Those of a chart are read as an image: the repository without a scheme and with the name, and the version as its tag. */
 function textsOf(values: ReadonlyMap<Part, Usable>, { chart }: TargetFields, source: Workload | undefined): Map<Part, string> {
-  const texts = new Map([...values].map(([part, { value }]) => [part, value === null ? '' : String(value)]));
-  if (chart === undefined) return texts;
-  readChart(texts, chart, source);
+  const texts = rawTextsOf(values);
+  if (chart !== undefined) readChart(texts, chart, source);
   return texts;
+}
+
+function rawTextsOf(values: ReadonlyMap<Part, Usable>): Map<Part, string> {
+  return new Map([...values].map(([part, { value }]) => [part, value === null ? '' : String(value)]));
+}
+
+/** Reads a chart of any repository from its fields. Undefined if the resource has no such fields. */
+export function readHeldChart(fields: TargetFields, workload: Workload, findWorkload: WorkloadView['findWorkload']): HeldChart | undefined {
+  const values = readValues(withSource(fields, workload), workload);
+  if ('problem' in values) return undefined;
+  const source = findSource(fields, referenceIn(values), workload, findWorkload);
+  const overruling = readOverruling(fields, workload);
+  const why = 'problem' in overruling ? overruling.problem.message : whyNoChart(rawTextsOf(values), fields, source);
+  if (why !== undefined) return { why };
+  const texts = textsOf(values, fields, source);
+  return { repository: texts.get('repository') ?? '', tag: texts.get('tag') ?? '' };
 }
 
 /** The object that holds the URL of the chart of a resource, if the resource refers to one. */

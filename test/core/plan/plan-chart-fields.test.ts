@@ -19,8 +19,8 @@ type Kind = keyof typeof kinds;
 const [a, b] = [digestOf('a'), digestOf('b')];
 const context = { customTargets: [], aliases: noAliases };
 
-/** The fields that change; else the reason why none does. */
-function written(
+/** The plan for the target. */
+function planned(
   kind: Kind,
   fields: TargetFields,
   held: Record<string, string | null>,
@@ -42,7 +42,12 @@ function written(
     ...allKnown,
     findWorkload: (one) => (one.kind === 'HelmRepository' ? sources[`${one.namespace}/${one.name}`] : workload),
   }).targets;
-  const { changes = [], unchanged = [], problem } = target ?? {};
+  return target ?? assert.fail();
+}
+
+/** The fields that change; else the reason why none does. */
+function written(...args: Parameters<typeof planned>) {
+  const { changes, unchanged, problem } = planned(...args);
   const [change] = changes;
   if (change === undefined) return problem?.reason ?? unchanged[0]?.reason;
   assert.equal(change.from.split(':')[0], 'registry.example.com/shop/web');
@@ -220,6 +225,50 @@ const rows: [name: string, args: Parameters<typeof written>, expected: Record<st
   ['k3s, with a chart of a Helm repository', ['HelmChart', { tag: 'spec.version' }, k3s('1.2.3', 'shop/web')], 'ContainerNotFound'],
 ];
 for (const [name, args, expected] of rows) test(name, () => assert.deepEqual(written(...args), expected));
+
+const url = (value: string) => ({ [`${source}.repoURL`]: value });
+const explained: [name: string, args: Parameters<typeof planned>, message: RegExp][] = [
+  ['a range', ['Application', argo, helm('1.x')], /targetRevision holds a range or a name, .*: write one version there$/],
+  ['a template', ['Application', argo, helm('{{v}}')], /: spec\.source\.targetRevision is a template: write there/],
+  [
+    'a Helm repository',
+    ['Application', argo, helm('1.2.3', url('https://x.example.com'))],
+    /repoURL names no OCI .* as HOST\/PATH, without/,
+  ],
+  [
+    'a scheme beside a chart',
+    ['Application', argo, helm('1.2.3', url('oci://x.example.com/a'))],
+    /repoURL names no OCI .* without a scheme/,
+  ],
+  [
+    'a chart by name',
+    ['HelmChart', { tag: 'spec.version' }, k3s('1.2.3', 'web')],
+    /chart names no OCI .* oci:\/\/HOST\/PATH: .* no pushes$/,
+  ],
+  ['a HelmRepository over https', ['HelmRelease', release, helmRelease('http')], /: its HelmRepository is not of the type oci: others/],
+  [
+    'a HelmRepository out of sight',
+    ['HelmRelease', release, helmRelease('hidden')],
+    /: its HelmRepository cannot be seen: it does not exist, or/,
+  ],
+  [
+    'another kind of source',
+    ['HelmRelease', release, helmRelease('oci', { [`${chartOf}.sourceRef.kind`]: 'GitRepository' })],
+    /sourceRef\.kind is not HelmRepository: others announce no pushes$/,
+  ],
+  [
+    'another chart',
+    ['Application', argo, helm('1.2.3', { [`${source}.chart`]: 'secret-name' })],
+    /artifact registry\.example\.com\/shop\/web$/,
+  ],
+];
+for (const [name, args, message] of explained) {
+  test(`${name} is said to be the problem, without its value`, () => {
+    const text = planned(...args).problem?.message ?? '';
+    assert.match(text, message);
+    assert.doesNotMatch(text, /x\.example\.com|1\.x|\{\{|secret-name/);
+  });
+}
 
 const refused: [name: string, kind: Kind, fields: TargetFields, artifact: 'Image' | 'Chart' | 'Any', message: RegExp][] = [
   ['a version, by a policy for images', 'Application', argo, 'Image', /holds the version of a chart.*write spec\.artifact: Chart$/],
