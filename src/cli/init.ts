@@ -20,7 +20,7 @@ const diffFailed = 2;
 
 const options = {
   namespace: namespaceOption("the namespace of the workloads (default: that of the kubeconfig's context)"),
-  'all-namespaces': { short: 'A', about: 'the workloads of all namespaces, but those of Kubernetes itself' },
+  'all-namespaces': { short: 'A', about: 'the workloads of all namespaces, but not those of Kubernetes' },
   mode: {
     value: 'MODE',
     choices: ['Approval', 'DryRun', 'Automatic'],
@@ -41,7 +41,7 @@ const options = {
 export const init = defineCommand({
   name: 'init',
   summary: summaries.init,
-  about: `Reads the workloads of a namespace, or of all, and the tags of their images, and writes an ImagePolicy for each image. Comments say why it selects what it selects, and which images were left out: those that are pinned by their digest only, whose registry does not answer, which a GitOps tool or an operator writes, or which a policy updates already. Changes nothing in the cluster.
+  about: `Reads the workloads of a namespace, or of all, and the tags of their images, and writes an ImagePolicy for each image, and for each OCI chart that Argo CD, Flux or k3s installs in an exact version. Comments say why it selects what it selects, and what was left out: what is pinned by digest only, unreadable, or updated by another tool or policy. Changes nothing in the cluster.
 
 Updates of the policies wait for an approval, unless you choose another --mode. On a terminal, asks which policies to write into which file; otherwise, and with --output, prints them.
 
@@ -92,20 +92,34 @@ async function propose(namespace: string | undefined, mode: Mode, means: Means):
   const { client, registry, config, progress, terminal } = means;
   const { signal = new AbortController().signal } = terminal;
   // Imported only here, so that the help does not wait for these modules.
-  const [{ readRunning }, { readTags }, { proposePolicies, repositoryKey }, { mergeLeftOut }] = await Promise.all([
-    import('./init/read-running.ts'),
-    import('./init/read-tags.ts'),
-    import('./init/propose-policies.ts'),
-    import('./init/report.ts'),
-  ]);
+  const [{ readRunning }, { readTags }, { readArtifacts }, { proposePolicies, repositoryKey }, charts, { mergeLeftOut }] =
+    await Promise.all([
+      import('./init/read-running.ts'),
+      import('./init/read-tags.ts'),
+      import('./init/read-artifacts.ts'),
+      import('./init/propose-policies.ts'),
+      import('./init/propose-charts.ts'),
+      import('./init/report.ts'),
+    ]);
   const running = await readRunning(client, { namespace, config, signal });
-  if (running.doubt !== undefined) terminal.err(`${running.doubt}\n`);
+  for (const doubt of running.doubts) terminal.err(`${doubt}\n`);
   const onRead = (done: number, total: number) =>
     progress.update(`reading tags: ${done} of ${countOf(total, 'repository', 'repositories')}`);
   const lists = await readTags(running.sources, { registry, signal, onRead });
   const tagsOf = (reference: ImageReference) => lists.get(repositoryKey(reference)) ?? { problem: 'its tags were not read' };
-  const { policies, leftOut } = proposePolicies(running.images, tagsOf, { mode, taken: running.taken });
-  return { policies, leftOut: mergeLeftOut([...running.leftOut, ...leftOut]), lists, sources: running.sources };
+  const installed = await readArtifacts(charts.installedTags(running.charts, running.sources), { registry, signal });
+  const ofImages = proposePolicies(running.images, tagsOf, { mode, taken: running.taken });
+  const taken = new Set([
+    ...running.taken,
+    ...ofImages.policies.map(({ policy: { metadata } }) => `${metadata.namespace}/${metadata.name}`),
+  ]);
+  const ofCharts = charts.proposeCharts(running.charts, { tagsOf, installed }, { mode, taken });
+  return {
+    policies: [...ofImages.policies, ...ofCharts.policies],
+    leftOut: mergeLeftOut([...running.leftOut, ...ofImages.leftOut, ...ofCharts.leftOut]),
+    lists,
+    sources: running.sources,
+  };
 }
 
 interface Showing {
@@ -120,8 +134,8 @@ async function show({ policies, leftOut }: Found, { output, mode, where }: Showi
   if (policies.length + leftOut.length === 0) {
     terminal.err(
       where === undefined
-        ? 'there are no workloads\n'
-        : `there are no workloads in the namespace ${where}: choose another one with --namespace, or all with -A\n`,
+        ? 'there are no workloads and no charts\n'
+        : `there are no workloads and no charts in the namespace ${where}: choose another one with --namespace, or all with -A\n`,
     );
     return 1;
   }

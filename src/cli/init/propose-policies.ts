@@ -57,8 +57,6 @@ export interface ProposeOptions {
   readonly taken: ReadonlySet<string>;
 }
 
-const maxTargets = 64;
-
 /** The key of a repository in the map of tag lists. */
 export function repositoryKey({ repository }: ImageReference): string {
   return formatRepository(repository);
@@ -121,7 +119,7 @@ function selectionFor(reference: ImageReference, tagsOf: (reference: ImageRefere
 }
 
 /** Makes an entry for images that are left out for one reason. */
-export function leftOutOf(images: readonly RunningImage[], why: string): LeftOut {
+export function leftOutOf(images: readonly Pick<RunningImage, 'workload' | 'reference'>[], why: string): LeftOut {
   const image = images[0]?.reference;
   const name =
     image === undefined
@@ -165,7 +163,10 @@ function targetsOf(group: readonly Planned[], running: readonly RunningImage[]):
   return { targets, apart };
 }
 
-function chunks(targets: readonly WorkloadTarget[]): WorkloadTarget[][] {
+const maxTargets = 64;
+
+/** As many targets for each policy as one may have. */
+export function chunks<T>(targets: readonly T[]): T[][] {
   return Array.from({ length: Math.ceil(targets.length / maxTargets) }, (_, index) =>
     targets.slice(index * maxTargets, (index + 1) * maxTargets),
   );

@@ -18,16 +18,20 @@ import { listPolicies, pageSize } from '../../service/command-line/policy-client
 import { createPodSecrets } from '../pod-secrets.ts';
 import { repositoryKey, type HelmRelease, type LeftOut, type RunningImage } from './propose-policies.ts';
 import { readContextOf } from '../read-context.ts';
+import type { RunningChart } from './find-charts.ts';
+import { readCharts } from './read-charts.ts';
+import { controllerOf, systemNamespaces, updatedWithCluster } from './why-not-resource.ts';
 
 export interface Running {
   readonly images: readonly RunningImage[];
+  readonly charts: readonly RunningChart[];
   readonly leftOut: readonly LeftOut[];
   /** The repositories whose tags are needed, by `repositoryKey`, each with the Secrets of the pods that run its images. */
   readonly sources: ReadonlyMap<string, ImageSource>;
   /** The names of existing policies, as NAMESPACE/NAME. */
   readonly taken: ReadonlySet<string>;
   /** What could not be read. */
-  readonly doubt?: string;
+  readonly doubts: readonly string[];
 }
 
 /** A running image with its workload. */
@@ -44,10 +48,7 @@ interface Where {
 
 const releaseName = /^[a-z0-9](?:[a-z0-9.-]{0,61}[a-z0-9])?$/;
 
-/** Namespaces whose workloads are updated together with the cluster. */
-const systemNamespaces: ReadonlySet<string> = new Set(['kube-system', 'kube-public', 'kube-node-lease']);
-
-/** Reads all workloads that may be targets, and all existing policies. */
+/** Reads all workloads that may be targets, the resources that install charts, and all existing policies. */
 export async function readRunning(client: KubeClient, { namespace, config, signal }: Where): Promise<Running> {
   const aliases = registryAliases(config);
   const { policies, doubt } = await readPolicies(client, { namespace, config, signal });
@@ -72,8 +73,11 @@ export async function readRunning(client: KubeClient, { namespace, config, signa
       }
     }
   }
-  const sources = await readSources(images, client);
-  return { images, leftOut, sources, taken: new Set(policies.map(policyKey)), ...defined({ doubt }) };
+  const found = await readCharts(client, { namespace, config, policies, signal });
+  const sources = new Map([...sourcesOfCharts(found.charts), ...(await readSources(images, client))]);
+  leftOut.push(...found.leftOut);
+  const doubts = [...(doubt === undefined ? [] : [doubt]), ...found.doubts];
+  return { images, charts: found.charts, leftOut, sources, taken: new Set(policies.map(policyKey)), doubts };
 }
 
 /** The repositories of images. Images that are pinned by their digest alone have no tags to choose from. */
@@ -90,6 +94,14 @@ async function readSources(images: readonly Found[], client: KubeClient): Promis
   return sources;
 }
 
+/** The repositories of charts, each with the Secret of one of the resources that install from it. */
+function sourcesOfCharts(charts: readonly RunningChart[]): [key: string, source: ImageSource][] {
+  return charts.map(({ reference, workload: { namespace }, pullSecret }) => {
+    const access = pullSecret === undefined ? undefined : { secrets: [{ namespace, name: pullSecret, namedBy: 'policy' as const }] };
+    return [repositoryKey(reference), { ...reference.repository, ...defined({ access }) }];
+  });
+}
+
 function isCovered(
   { spec }: ImagePolicy,
   workload: Workload,
@@ -102,8 +114,7 @@ function isCovered(
 }
 
 function whyNotWorkload({ namespace, gitOps }: Workload, raw: unknown, isEverywhere: boolean): string | undefined {
-  if (isEverywhere && systemNamespaces.has(namespace))
-    return `${namespace} is updated with the cluster: name it with --namespace to include it`;
+  if (isEverywhere && systemNamespaces.has(namespace)) return updatedWithCluster(namespace);
   if (gitOps !== undefined && gitOps !== helm)
     return `${gitOps} manages the workload and would set its image back: let it write the tag, or write a policy for its own resource`;
   const owner = controllerOf(raw);
@@ -120,14 +131,6 @@ function releaseOf({ gitOps, namespace }: Workload, raw: unknown): HelmRelease |
   const of = textOrEmpty(annotations['meta.helm.sh/release-namespace']) || namespace;
   // Both are shown in a command, so that only real names are used.
   return [name, of].every((one) => releaseName.test(one)) ? { name, namespace: of } : undefined;
-}
-
-/** The resource whose operator writes the workload: `Prometheus main`. */
-function controllerOf(raw: unknown): string | undefined {
-  const { ownerReferences } = fieldsOf(fieldsOf(raw)['metadata']);
-  const owners: readonly unknown[] = Array.isArray(ownerReferences) ? ownerReferences : [];
-  const controller = owners.map(fieldsOf).find((owner) => owner['controller'] === true);
-  return controller && `${textOrEmpty(controller['kind'])} ${textOrEmpty(controller['name'])}`;
 }
 
 /** All policies that may have a target in the namespace. Empty if the definition is not installed, or if the caller may not read them. */

@@ -62,8 +62,8 @@ function describeSelect(select: Proposals['policies'][number]['policy']['spec'][
   return Object.keys(select)[0] ?? '';
 }
 
-/** A summary: `37 policies for 41 workloads; 5 images left out`. */
+/** A summary: `37 policies for 41 workloads; 5 left out`. */
 export function summarize({ policies, leftOut }: Proposals): string {
   const targets = policies.reduce((sum, { policy }) => sum + policy.spec.targets.length, 0);
-  return `${countOf(policies.length, 'policy', 'policies')} with ${countOf(targets, 'target')}; ${countOf(leftOut.length, 'image')} left out`;
+  return `${countOf(policies.length, 'policy', 'policies')} with ${countOf(targets, 'target')}; ${leftOut.length} left out`;
 }

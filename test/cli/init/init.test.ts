@@ -188,14 +188,14 @@ test('a namespace without workloads is a failure that says what to do', async ()
   const { code, err } = await run(['-n', 'default']);
   assert.deepEqual(
     [code, err],
-    [1, 'there are no workloads in the namespace default: choose another one with --namespace, or all with -A\n'],
+    [1, 'there are no workloads and no charts in the namespace default: choose another one with --namespace, or all with -A\n'],
   );
 });
 
 test('the API server accepts the printed policies, after which nothing is proposed any more', async () => {
   const { code, out, err } = await run([], { interactive: true });
   assert.equal(code, 0);
-  assert.match(err, /37 policies with [0-9]+ targets; 9 images left out\n$/);
+  assert.match(err, /37 policies with [0-9]+ targets; 9 left out\n$/);
   assert.match(out, /^# Nothing changes when these policies are applied: /);
   assert.match(
     out,

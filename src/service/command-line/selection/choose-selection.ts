@@ -43,8 +43,8 @@ export function chooseSelection(tag: string, tags: readonly string[]): Selection
 }
 
 /** The strategy of a policy with this selection. */
-export function strategyOf({ select, tags = {} }: Pick<Selection, 'select' | 'tags'>): TagStrategy {
-  return withoutRebased(filterTags(buildStrategy(select), tags));
+export function strategyOf({ select, tags = {}, artifact }: Pick<Selection, 'select' | 'tags'> & Pick<Spec, 'artifact'>): TagStrategy {
+  return withoutRebased(filterTags(buildStrategy(select, artifact), tags));
 }
 
 /** Whether a version stands for a line of versions, as 1.27-alpine does if 1.27.3-alpine exists. */
@@ -109,7 +109,10 @@ function chooseVersion(form: Version, running: string, tags: readonly string[]):
 }
 
 /** The range of the major version. Below 1.0.0 every minor version may be incompatible. A year as the first number is not limited. */
-function rangeOf({ numbers: [major = 0, minor = 0], numbers, stage }: Version): { readonly range: string; readonly why: string } {
+export function rangeOf({ numbers: [major = 0, minor = 0], numbers, stage }: Pick<Version, 'numbers' | 'stage'>): {
+  readonly range: string;
+  readonly why: string;
+} {
   const what = stage === undefined ? 'The highest' : `The highest (also a prerelease, as it runs: ${stage})`;
   if (isYear(major)) return { range: `>=${major}.0.0`, why: `${what} version is selected: the first number is a year, which is no limit.` };
   if (major > 0) return { range: `${major}.x`, why: `${what} ${major}.x is selected.` };
@@ -127,7 +130,7 @@ function admitsOthers(plain: Pick<Selection, 'select'>, exact: Pick<Selection, '
 }
 
 /** A note on the highest version of this form, if it is outside of the range. */
-function laterLines({ stage }: Version, exact: Pick<Selection, 'select' | 'tags'>, tags: readonly string[]): string[] {
+export function laterLines({ stage }: Pick<Version, 'stage'>, exact: Parameters<typeof strategyOf>[0], tags: readonly string[]): string[] {
   const unbounded = strategyOf({ ...exact, select: { semver: stage === undefined ? {} : { prereleases: true } } });
   const highest = selectTag(unbounded, tags);
   return highest === undefined || strategyOf(exact).reject(highest) === undefined
