@@ -13,7 +13,6 @@ const image = z.object({
   path: text,
   name: text,
   sha256: text,
-  image_type: text,
 });
 const event = z.object({
   domain: z.string(),
@@ -41,15 +40,11 @@ export const artifactory: Provider = {
 
 function readPush({ domain, event_type: type, data, jpd_origin: origin }: z.output<typeof event>): ClaimedPush | IgnoredPush {
   const { repo_key: key, image_name: name, tag, path } = data ?? {};
-  const file = data?.name || path?.split('/').at(-1);
   const image = name && nameIn(path ?? '', name);
   const names = { ...(key && image && { repository: `${key}/${image}` }), ...(tag && { tag }) };
   if (domain !== 'docker' || type !== 'pushed') return { reason: `not a push: ${domain.slice(0, 64)}/${type.slice(0, 64)}`, ...names };
   if (!key || !image) return { code: 'Incomplete', reason: 'the event names no repository' };
-  // Charts and OCI images both have the type "oci", and only an index names platforms. The registry's manifest shows which of the two it is.
-  const isOci = data?.image_type?.toLowerCase() === 'oci';
-  if (isOci && file && !manifest.test(file))
-    return { code: 'NotAnImage', reason: 'not an image: image_type oci, and no manifest', ...names };
+  // A chart is announced by its manifest or by its archive; only the checksum of a manifest is the digest of what was pushed.
   const digest = manifest.test(data?.name ?? '') && data?.sha256 ? `sha256:${data.sha256}` : undefined;
   const registry = origin && URL.canParse(origin) ? new URL(origin).host : undefined;
   return {
@@ -59,10 +54,8 @@ function readPush({ domain, event_type: type, data, jpd_origin: origin }: z.outp
   };
 }
 
-/** The full image name, from the path `IMAGE/TAG/manifest.json`: the field `name` may lack the folders of the image. */
+/** The full image name, from the path `IMAGE/TAG/FILE`: the field `name` may lack the folders of the image. */
 function nameIn(path: string, name: string): string {
-  const folders = path.split('/');
-  if (!manifest.test(folders.at(-1) ?? '')) return name;
-  const image = folders.slice(0, -2).join('/');
+  const image = path.split('/').slice(0, -2).join('/');
   return image.endsWith(`/${name}`) ? image : name;
 }

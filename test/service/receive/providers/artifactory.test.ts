@@ -50,15 +50,12 @@ for (const tag of [`sha256:${hex}`, `sha256__${hex}`, `sha256-${hex}.sig`, undef
   });
 }
 
-test('for what Artifactory calls "oci" the registry is asked, unless the file is not a manifest', () => {
+test('what Artifactory calls "oci" is a push, whether it names the manifest or the archive of a chart', () => {
   const platforms = [{ architecture: 'amd64', os: 'linux' }];
   for (const list of [platforms, [], null, undefined, {}]) assert.equal(pushOf({ image_type: 'oci', platforms: list })?.tag, 'v1.2.3');
-  assert.equal(pushOf({ image_type: 'oci', name: undefined, path: 'team/api/v1.2.3/list.manifest.json' })?.tag, 'v1.2.3');
-  assert.equal(pushOf({ image_type: 'oci', name: undefined, path: undefined })?.tag, 'v1.2.3');
-  for (const file of [{ name: 'api-1.2.3.tgz' }, { name: undefined, path: 'team/api/v1.2.3/api-1.2.3.tgz' }]) {
-    assert.equal(pushOf({ image_type: 'oci', ...file }), undefined);
-    assert.equal(parse({ ...event, data: { ...data, image_type: 'oci', ...file } }).ignored[0]?.code, 'NotAnImage');
-  }
+  for (const path of ['team/api/v1.2.3/list.manifest.json', 'team/api/v1.2.3/api-1.2.3.tgz', undefined])
+    assert.equal(pushOf({ image_type: 'oci', name: undefined, path })?.tag, 'v1.2.3');
+  assert.equal(pushOf({ image_type: 'oci', name: 'api-1.2.3.tgz' })?.digest, undefined);
 });
 
 test('a path that is deeper than the name is the name, and any other path is ignored', () => {
@@ -76,7 +73,7 @@ test('a path that is deeper than the name is the name, and any other path is ign
   ]) {
     assert.equal(nameOf('api', path), 'docker-local/api', String(path));
   }
-  assert.equal(nameOf('api', 'team/api/v1.2.3/sha256__aaaa'), 'docker-local/api');
+  assert.equal(nameOf('api', 'team/api/v1.2.3/api-1.2.3.tgz'), 'docker-local/team/api');
 });
 
 test('the repository and the name in it are separated', () =>

@@ -70,6 +70,7 @@ const replication = (artifact: object) => ({
 for (const [name, artifact, tags] of [
   ['tags in its references', { name_tag: 'web [2 item(s) in total]', references: ['1.2.3', '1.2'] }, ['1.2.3', '1.2']],
   ['a tag behind the name', { name_tag: 'web:1.2.3' }, ['1.2.3']],
+  ['a chart', { type: 'chart', name_tag: 'web [1 item(s) in total]', references: ['1.2.3'] }, ['1.2.3']],
 ] as const) {
   test(`a replication with ${name} is a push at the destination, whether or not Harbor sends a push as well`, () => {
     const { pushes } = parse(replication(artifact));

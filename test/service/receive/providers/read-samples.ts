@@ -11,6 +11,8 @@ const list = z.object({
       method: z.enum(['POST', 'OPTIONS']),
       file: z.string().nullable(),
       headers: z.string(),
+      /** Present for the push of a chart. */
+      artifact: z.literal('Chart').optional(),
       decision: z.string().regex(/^(?:push(?:-optional)?|ignore(?:-[a-z-]+)?|handshake)$/),
       expected: z
         .object({
@@ -29,7 +31,10 @@ const list = z.object({
 });
 
 /** A real request of a registry, and what must become of it. */
-export interface Sample extends Pick<z.output<typeof list>['samples'][number], 'name' | 'method' | 'decision' | 'expected' | 'response'> {
+export interface Sample extends Pick<
+  z.output<typeof list>['samples'][number],
+  'name' | 'method' | 'decision' | 'artifact' | 'expected' | 'response'
+> {
   readonly provider: string;
   /** Names in lower case, as Node gives them. */
   readonly headers: Readonly<Record<string, string>>;
