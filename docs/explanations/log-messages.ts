@@ -67,6 +67,9 @@ export const logActions = {
   'reconcile failed, will be repeated':
     'Look up `reason` on this page; for [`Retrying`](#retrying), `why` contains the error. One such message now and then is normal.',
   'rollout check failed, will be repeated': 'Nothing, unless it lasts: then `why` shows what the API server or the registry answers.',
+  'workload restarted after a change': '',
+  'restart after a change failed, will be repeated':
+    'If `why` is a missing permission, grant `get` and `patch` on the kind of the workload. Otherwise nothing, unless it lasts.',
   'pods of a rollout could not be read':
     'If `why` is a missing permission, grant `list` on `pods` and `replicasets`. Without it, failures are detected only by `spec.rollout.timeout` or by the controller.',
   'failure could not be reported': 'Nothing, unless it lasts: `why` shows whether the API server or Redis fails.',

@@ -131,6 +131,22 @@ describe('the permissions of the chart', { skip }, () => {
     }
   });
 
+  test('include the ConfigMaps that the configuration names, and no others', async () => {
+    const configMap = (namespace: string, name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', namespace, name, fields: [] });
+    const customTargets = [configMap('shop', 'a'), configMap('ops', 'c'), configMap('shop', 'b'), configMap('shop', 'a')];
+    const found = grantsOf(await renderChart({ config: { customTargets } }), 'image-watcher-work').filter(({ rules }) =>
+      rules.some(({ resources }) => resources.includes('configmaps')),
+    );
+    const rule = { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch', 'patch'] };
+    assert.deepEqual(
+      found.map(({ namespace, rules }) => [namespace, rules]),
+      [
+        ['ops', [{ ...rule, resourceNames: ['c'] }]],
+        ['shop', [{ ...rule, resourceNames: ['a', 'b'] }]],
+      ],
+    );
+  });
+
   test('include those that the user adds, and exclude Secrets where they are turned off', async () => {
     const rule = { apiGroups: ['argoproj.io'], resources: ['rollouts'], verbs: ['get', 'list', 'watch', 'patch'] };
     const [grant] = grantsOf(await renderChart({ permissions: { extraRules: [rule], secrets: 'none' } }), 'image-watcher-work');

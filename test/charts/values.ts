@@ -15,6 +15,23 @@ export const valueSets: Readonly<Record<string, Values>> = {
   'nothing at all': {},
   'a Deployment for each role': { config, envFrom },
   'one Deployment for everything': { mode: 'together', config, envFrom },
+  'ConfigMaps in two namespaces': {
+    config: {
+      receivers,
+      customTargets: [
+        ...['bundles', 'images'].map((name) => ({
+          apiVersion: 'v1',
+          kind: 'ConfigMap',
+          namespace: 'shop',
+          name,
+          fields: [{ path: 'data.image', image: 'quay.io/a/b' }],
+        })),
+        { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'ops', name: 'images', fields: [{ path: 'data.tag', image: 'quay.io/a/b' }] },
+        { apiVersion: 'example.com/v1', kind: 'App', fields: ['spec.image.tag'] },
+      ],
+    },
+    envFrom,
+  },
   'everything on': {
     config,
     envFrom,

@@ -30,8 +30,8 @@ export function playKubelet(cluster: ControlPlane, namespace: string) {
       // A controller that finds the server busy looks again only after a while.
       { timeoutMs: 120_000 },
     );
-  const report = async (app: string, image: string, isReady: boolean, container: object): Promise<void> => {
-    const { metadata, spec } = await findPod(app, image, isReady ? isUnready : undefined);
+  const report = async (app: string, image: string, isReady: boolean, container: object, isNew = isReady): Promise<void> => {
+    const { metadata, spec } = await findPod(app, image, isNew ? isUnready : undefined);
     const containerStatuses = spec.containers.map(({ name }) => ({
       name,
       image,
@@ -57,11 +57,14 @@ export function playKubelet(cluster: ControlPlane, namespace: string) {
     becomesReady: (app: string, image: string) => report(app, image, true, { state: { running: { startedAt: longAgo } } }),
     cannotPull: (app: string, image: string, message: string) =>
       report(app, image, false, { state: { waiting: { reason: 'ImagePullBackOff', message } } }),
-    crashes: (app: string, image: string) =>
-      report(app, image, false, {
+    /** `isNew`: one that has never been ready, beside others with the same image. */
+    crashes: (app: string, image: string, isNew = false) => {
+      const state = {
         restartCount: 4,
         state: { waiting: { reason: 'CrashLoopBackOff', message: 'back-off 1m20s restarting failed container' } },
         lastState: { terminated: { reason: 'Error', exitCode: 3, startedAt: longAgo, finishedAt: longAgo } },
-      }),
+      };
+      return report(app, image, false, state, isNew);
+    },
   };
 }

@@ -4,7 +4,7 @@ import { PermanentError } from '../../core/model/errors.ts';
 import type { ImagePolicy, PolicySpec, PolicyTarget } from '../../core/model/image-policy.ts';
 import type { TargetProblem } from '../../core/plan/plan-update.ts';
 import type { CustomTarget } from '../../core/model/field-rules.ts';
-import { isCustomVersion, kindKey, workloadKey, type Workload } from '../../core/model/workload.ts';
+import { kindKey, workloadKey, type Workload } from '../../core/model/workload.ts';
 import type { ReadContext } from '../../service/resources/read-spec.ts';
 import type { KubeClient } from '../../service/kube/client.ts';
 import { isKubeError } from '../../service/kube/kube-error.ts';
@@ -125,13 +125,11 @@ export async function readTarget(
   target: PolicyTarget,
   customTargets: readonly CustomTarget[],
 ): Promise<{ readonly kind: TargetKind; readonly workloads: readonly Workload[] }> {
-  const [{ createDiscovery }, { findTarget }, { listSelected, readWorkload }] = await Promise.all([
+  const [{ createDiscovery }, { listSelected, readWorkload }] = await Promise.all([
     import('../../service/kube/discovery.ts'),
-    import('../../service/kube/targets.ts'),
     import('../../service/kube/read-workload.ts'),
   ]);
-  const { apiVersion, kind } = target;
-  const full = isCustomVersion(apiVersion) ? await createDiscovery(client, customTargets).find({ apiVersion, kind }) : findTarget(target);
+  const full = await createDiscovery(client, customTargets).find(target);
   if (target.selector !== undefined) return { kind: full, workloads: await listSelected(client, full, target) };
   const workload = await readWorkload(client, target, { target: full });
   return { kind: full, workloads: workload === undefined ? [] : [workload] };

@@ -7,10 +7,10 @@ import { readNamespaceConsent } from '../../service/kube/namespaces.ts';
 import { patchConfirmed } from '../../service/kube/patch-images.ts';
 import { readRolloutPods } from '../../service/kube/read-rollout-pods.ts';
 import { listSelected, readWorkload } from '../../service/kube/read-workload.ts';
-import { findTarget, type TargetKind } from '../../service/kube/targets.ts';
+import type { TargetKind } from '../../service/kube/targets.ts';
 import type { PolicyTarget } from '../../core/model/image-policy.ts';
 import { resolveTargets } from '../../core/model/resolve-target.ts';
-import { isCustomVersion, type KindRef, workloadKey, type Workload } from '../../core/model/workload.ts';
+import { type KindRef, workloadKey, type Workload } from '../../core/model/workload.ts';
 import type { TargetProblem } from '../../core/plan/plan-update.ts';
 import type { ClusterView, Ports, Workloads } from '../../service/reconcile/ports.ts';
 import { readTargets, viewOf } from '../explain/gather.ts';
@@ -40,10 +40,7 @@ export function createCluster(policies: Pick<RunPolicies, 'all'>, { client, conf
   const problems = new Map<PolicyTarget, TargetProblem>();
   const podSecrets = createPodSecrets(client);
   const discovery = createDiscovery(client, customTargets);
-  const kindOf = async (ref: KindRef): Promise<TargetKind> => {
-    const { apiVersion, kind } = ref;
-    return isCustomVersion(apiVersion) ? discovery.find({ apiVersion, kind }) : findTarget(ref);
-  };
+  const kindOf = (ref: KindRef): Promise<TargetKind> => discovery.find(ref);
   const remember = (workload: Workload) => void workloads.set(workloadKey(workload), workload);
   const namespaceConsent = (namespace: string) => namespaces.get(namespace);
   const readConsent = async (namespace: string, signal: AbortSignal) => {

@@ -1,6 +1,7 @@
 /** Decides which fields of custom resources policies may write: those that the operator allows, and the built-in ones. */
 import type { Artifact } from './artifact.ts';
 import { builtInTargets, helmValuesAbove } from './built-in-targets.ts';
+import { isAbout, isConfigMap, type NamedObject, type RestartedWorkload } from './config-map-target.ts';
 import { defined } from './defined.ts';
 import { formatFieldPath, hasWildcard, matchesPattern, parseFieldPath } from './field-path.ts';
 import type { TargetFields } from './image-policy.ts';
@@ -29,6 +30,11 @@ export interface CustomTarget {
   readonly apiVersion: string;
   readonly kind: string;
   readonly fields: readonly FieldRule[];
+  /** The one object whose fields may be written; for ConfigMaps alone, which have both. */
+  readonly namespace?: string;
+  readonly name?: string;
+  /** The workloads in its namespace that are restarted after each change of it. */
+  readonly restarts?: readonly RestartedWorkload[];
 }
 
 /** What a policy writes: artifacts of a repository, which is undefined where it is not known. */
@@ -68,6 +74,7 @@ export function sourceFieldsOf(kind: KindRef): readonly FieldRule[] {
 
 /** Why no field of a kind may ever be written, whatever the configuration allows; undefined if it may allow some. */
 export function whyNever({ apiVersion, kind }: KindRef): string | undefined {
+  if (isConfigMap({ kind, ...defined({ apiVersion }) })) return undefined;
   const group = apiVersion?.split('/')[0] ?? '';
   if (!isCustomVersion(apiVersion) || group === 'k8s.io' || group.endsWith('.k8s.io'))
     return `fields of ${kind} may not be written: its API group belongs to Kubernetes itself`;
@@ -78,10 +85,18 @@ export function whyNever({ apiVersion, kind }: KindRef): string | undefined {
 }
 
 /** Checks the fields of a target. If the policy's repository is not given, rules with a fixed repository are not compared with it. */
-export function checkFields(kind: KindRef, written: TargetFields, subject: WrittenArtifact, context: FieldContext): FieldsOrProblem {
+export function checkFields(
+  kind: KindRef & Partial<NamedObject>,
+  written: TargetFields,
+  subject: WrittenArtifact,
+  context: FieldContext,
+): FieldsOrProblem {
   const never = whyNever(kind);
   if (never !== undefined) return { message: never };
-  const rules = fieldRulesOf(kind, context.customTargets);
+  const rules = fieldRulesOf(
+    kind,
+    context.customTargets.filter((target) => isAbout(target, kind)),
+  );
   let sources: ReadonlySet<string | undefined> | undefined;
   let version: string | undefined;
   let chart: ChartFields | undefined;
@@ -175,7 +190,12 @@ function canonical(path: string): string {
   return formatFieldPath(parseFieldPath(path));
 }
 
-function explain(kind: KindRef, path: string, matching: readonly FieldRule[], { artifact = 'Image' }: WrittenArtifact): string {
+function explain(
+  kind: KindRef & Partial<NamedObject>,
+  path: string,
+  matching: readonly FieldRule[],
+  { artifact = 'Image' }: WrittenArtifact,
+): string {
   const [chart] = matching.flatMap((rule) => rule.chart ?? []);
   if (artifact !== 'Image' && chart !== undefined)
     return `${path} of ${kind.kind} holds a ${chart.isDigest === true ? 'digest' : 'version'}: write it as fields.${partOfChart(chart)}`;
@@ -204,7 +224,9 @@ function explainRepository(kind: KindRef, written: TargetFields, sources: Readon
   return { part: 'repository', message };
 }
 
-function setting({ apiVersion, kind }: KindRef, field: string): string {
+function setting({ apiVersion, kind, namespace = 'NAMESPACE', name = 'NAME' }: KindRef & Partial<NamedObject>, field: string): string {
+  if (isConfigMap({ kind, ...defined({ apiVersion }) }))
+    return `customTargets: [{apiVersion: v1, kind: ConfigMap, namespace: ${namespace}, name: ${name}, fields: [{path: ${field}, image: REPOSITORY}]}]`;
   return `customTargets: [{apiVersion: ${apiVersion}, kind: ${kind}, fields: ["${field}"]}]`.replace(/"(\{.*\})"/, '$1');
 }
 

@@ -1,3 +1,4 @@
+import type { RestartedWorkload } from './config-map-target.ts';
 import { defined } from './defined.ts';
 import type { Installation } from './installation.ts';
 import type { LastUpdate } from './last-update.ts';
@@ -32,6 +33,10 @@ export interface Workload extends WorkloadRef {
   readonly rollout?: WorkloadRollout;
   /** How the chart in its fields is installed; absent for kinds whose controller does not report that. */
   readonly installation?: Installation;
+  /** The workloads that are restarted after a change, in the same namespace; only for ConfigMaps. */
+  readonly restarts?: readonly RestartedWorkload[];
+  /** The changes of ConfigMaps that it was restarted for, by `HeldChange.key`; absent if there are none. */
+  readonly restartedFor?: Readonly<Record<string, string>>;
   /** Whether the rollouts of the workload are paused. */
   readonly paused?: boolean;
   /** Whether the workload is being deleted. It is then treated as if it did not exist. */
@@ -115,6 +120,11 @@ export function imagesOf({ containers, initContainers = [], volumes = [] }: Pick
 /** Finds a container, an init container or an image volume by its name, which is unique. */
 export function findContainer({ containers, initContainers = [], volumes = [] }: Workload, name: string): WorkloadContainer | undefined {
   return [...containers, ...initContainers, ...volumes].find((container) => container.name === name);
+}
+
+/** Whether something reports how a change of the workload is carried out. */
+export function rollsOut({ rollout, installation, restarts }: Pick<Workload, 'rollout' | 'installation' | 'restarts'>): boolean {
+  return (rollout ?? installation ?? restarts) !== undefined;
 }
 
 /** The reference of a workload without its other fields. */

@@ -2,7 +2,8 @@ import { defined } from '../model/defined.ts';
 import { whyNoRollback } from './automatic-rollback.ts';
 import { followedWorkloads, isOpen, isRecorded } from './current-rollouts.ts';
 import { isUsable, type ImagePolicy, type RolloutSettings } from '../model/image-policy.ts';
-import { evaluateRollout, type RolloutEvaluation } from './evaluate-rollout.ts';
+import { evaluateChange } from './evaluate-restarts.ts';
+import type { RolloutEvaluation } from './evaluate-rollout.ts';
 import type { HistoryEntry, PolicyStatus, RolloutCounts } from '../model/policy-status.ts';
 import { findRejection, isDecision } from '../plan/rejections.ts';
 import type { TargetSnapshot } from '../model/target-snapshot.ts';
@@ -25,7 +26,7 @@ export function rolloutStatesOf(policy: ImagePolicy, snapshot: TargetSnapshot): 
   const { timeoutMs } = policy.spec.rollout;
   return followedWorkloads(policy, snapshot).map(({ workload, entries }) => {
     const since = new Date(Math.max(...entries.map(({ at }) => Date.parse(at))));
-    return { workload, entries, evaluation: evaluateRollout(workload, { since, timeoutMs }, snapshot.at) };
+    return { workload, entries, evaluation: evaluateChange(workload, { since, timeoutMs }, snapshot) };
   });
 }
 

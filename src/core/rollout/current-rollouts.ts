@@ -3,7 +3,7 @@ import { fieldManager, ownUpdate } from '../model/last-update.ts';
 import type { HistoryEntry, PolicyStatus } from '../model/policy-status.ts';
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
 import type { TargetSnapshot } from '../model/target-snapshot.ts';
-import { workloadKey, type Workload, type WorkloadContainer, type WorkloadRef } from '../model/workload.ts';
+import { rollsOut, workloadKey, type Workload, type WorkloadContainer, type WorkloadRef } from '../model/workload.ts';
 import { changesTo, isKnownDigest } from '../plan/past.ts';
 import { isWatchedTarget, watchedImages, type ImageView } from './watched-images.ts';
 
@@ -49,7 +49,7 @@ function currentChanges(workload: Workload, policy: ImagePolicy, view: ImageView
   return watchedImages(workload, policy, view).flatMap(({ container }) => {
     const [last] = changesTo(policy, workload, container.name);
     // A workload of a kind that does not roll out has no rollout to follow: only the history is used.
-    const update = (workload.rollout ?? workload.installation) === undefined ? undefined : ownUpdate(container, policy.uid);
+    const update = rollsOut(workload) ? ownUpdate(container, policy.uid) : undefined;
     if (last === undefined) return [];
     if (!isRecorded(policy.status, last)) return update === undefined ? [] : [withResult(last, container, policy.status)];
     // For a workload in another namespace, an entry in the history does not prove that the policy applied the running image.

@@ -3,6 +3,7 @@ import type { ImagePolicy, RolloutSettings } from '../model/image-policy.ts';
 import type { TargetSnapshot } from '../model/target-snapshot.ts';
 import { currentRollouts, type Rollout } from './current-rollouts.ts';
 import { evidenceOf, type PodState } from './evaluate-pods.ts';
+import { evaluateChange } from './evaluate-restarts.ts';
 import { changedAt, evaluateRollout, type RolloutEvaluation, type RolloutTime } from './evaluate-rollout.ts';
 
 /** Shared checks run at multiples of this time. */
@@ -36,7 +37,7 @@ export function examineRollouts(
   isScheduled: boolean,
 ): Examination {
   const found = currentRollouts(policy, snapshot).map((rollout): Finding => {
-    const evaluation = evaluateRollout(rollout.workload, { since: rollout.since, timeoutMs }, snapshot.at);
+    const evaluation = evaluateChange(rollout.workload, { since: rollout.since, timeoutMs }, snapshot);
     return { rollout, evaluation, digests: new Map() };
   });
   const having = (...kinds: readonly RolloutEvaluation['kind'][]) => found.filter(({ evaluation }) => kinds.includes(evaluation.kind));

@@ -7,11 +7,12 @@ import { nextCompletion, rolloutStatesOf } from './count-rollouts.ts';
 import { currentRollouts, isRecorded, newestOf, type Rollout } from './current-rollouts.ts';
 import { resultCondition } from '../model/decisive-condition.ts';
 import type { ImagePolicy, RolloutSettings } from '../model/image-policy.ts';
-import { deadlineOf, evaluateRollout } from './evaluate-rollout.ts';
+import { evaluateChange } from './evaluate-restarts.ts';
+import { deadlineOf } from './evaluate-rollout.ts';
 import { checkStepMs, manyRollouts, maxExamined } from './examine-rollouts.ts';
 import { hashId } from '../model/push-event.ts';
 import type { TargetSnapshot } from '../model/target-snapshot.ts';
-import { workloadKey } from '../model/workload.ts';
+import { workloadKey, type Workload } from '../model/workload.ts';
 
 /** The pods of a progressing rollout are read at these times after the change, then every minute. */
 const lastEarlyMs = 75_000;
@@ -35,7 +36,7 @@ export function nextCheck(policy: ImagePolicy, settings: RolloutSettings, snapsh
   const { resourceVersion, status } = policy;
   const { at: now } = snapshot;
   const rollouts = currentRollouts(policy, snapshot);
-  const due = [...rollouts.map((rollout) => checkOf(rollout, policy, settings, now)), ...backwards(policy, settings, snapshot)].filter(
+  const due = [...rollouts.map((rollout) => checkOf(rollout, policy, settings, snapshot)), ...backwards(policy, settings, snapshot)].filter(
     (one) => one !== undefined,
   );
   const immediate = due.filter(({ at }) => at === undefined);
@@ -65,11 +66,17 @@ function shorten(causes: string): string {
   return causes.length <= maxCauseLength ? causes : hashId([causes]);
 }
 
-function checkOf({ workload, entries, since }: Rollout, { status }: ImagePolicy, settings: RolloutSettings, now: Date): Due | undefined {
+function checkOf(
+  { workload, entries, since }: Rollout,
+  { status }: ImagePolicy,
+  settings: RolloutSettings,
+  snapshot: TargetSnapshot,
+): Due | undefined {
   const time = { since, timeoutMs: settings.timeoutMs };
-  const evaluation = evaluateRollout(workload, time, now);
+  const { at: now } = snapshot;
+  const evaluation = evaluateChange(workload, time, snapshot);
   const isUnknown = entries.some(({ result }) => result === 'Applied');
-  const key = `${workload.uid}:${workload.generation}:${entries.map(({ result }) => result).join('+')}`;
+  const key = `${workload.uid}:${stateOf(workload)}:${entries.map(({ result }) => result).join('+')}`;
   // Changes that the history does not hold have no entry that could record their success, so this does not apply to them.
   const isReported = evaluation.kind === 'done' && entries.every((entry) => !isRecorded(status, entry));
   if (isReported) return undefined;
@@ -83,6 +90,11 @@ function checkOf({ workload, entries, since }: Rollout, { status }: ImagePolicy,
   const next = nextCheckAt(since, now);
   const at = new Date(deadline > now.getTime() ? Math.min(next, deadline) : next);
   return { cause: `${key}:at:${at.getTime()}`, at };
+}
+
+/** The state of a workload's spec. A ConfigMap counts no generations. */
+function stateOf({ generation, resourceVersion }: Pick<Workload, 'generation' | 'resourceVersion'>): number | string {
+  return generation > 0 ? generation : `v${resourceVersion}`;
 }
 
 /** Checks for failed changes that have to be rolled back, that were rolled back but not recorded, or whose rollback is refused and not yet reported. */
@@ -100,7 +112,7 @@ function backwards(policy: ImagePolicy, settings: RolloutSettings, snapshot: Tar
     const [first] = rollbacks;
     if (workload === undefined || first === undefined) return [];
     const states = rollbacks.map(({ isDone }) => (isDone ? 'done' : 'open')).join('+');
-    const cause = `${workload.uid}:${workload.generation}:back:${states}`;
+    const cause = `${workload.uid}:${stateOf(workload)}:back:${states}`;
     const isRefused = rollbacks.every(({ entry, isDone }) => !isDone && entry.rollbackRefused !== undefined);
     if (!isRefused) return [{ cause: `${cause}:${tryAt(new Date(first.entry.at), now)}` }];
     const at = nextTryAt(new Date(first.entry.rollbackRefused?.at ?? first.entry.at), now);

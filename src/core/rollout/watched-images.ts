@@ -1,4 +1,5 @@
-/** The images and charts of a workload whose rollouts can be followed: those of its pod template, and the charts in fields of a custom resource whose controller reports how it installs them. */
+/** The images and charts of a workload whose rollouts can be followed: those of its pod template, the charts in fields of a custom resource whose controller reports how it installs them, and the fields of a ConfigMap whose workloads are restarted. */
+import { isConfigMap } from '../model/config-map-target.ts';
 import { defined } from '../model/defined.ts';
 import { isUsable, type ImagePolicy, type PolicySpec, type TargetFields } from '../model/image-policy.ts';
 import { isTargetContainer, matchesTarget } from '../model/resolve-target.ts';
@@ -21,8 +22,8 @@ export type ImageView = Pick<TargetSnapshot, 'findWorkload' | 'aliases'>;
 /** The images of a pod template, and the charts of the policy in fields of a custom resource. */
 export function watchedImages(workload: Workload, { spec }: Pick<ImagePolicy, 'spec'>, view: ImageView): WatchedImage[] {
   const images: readonly WatchedImage[] = imagesOf(workload);
-  if (workload.installation === undefined || !isUsable(spec)) return [...images];
-  const charts = chartsIn(spec.targets, workload).flatMap((fields): [string, WatchedImage][] => {
+  if ((workload.installation ?? workload.restarts) === undefined || !isUsable(spec)) return [...images];
+  const charts = followedFields(spec.targets, workload).flatMap((fields): [string, WatchedImage][] => {
     const found = imageOfFields(fields, workload, { spec, ...view });
     if (found === undefined) return [];
     const { container: name, image } = found;
@@ -41,14 +42,21 @@ export function isWatchedTarget(
   workload: WorkloadRef & Pick<Workload, 'labels' | 'initContainers'>,
   container: string,
 ): boolean {
-  return targets.some((target) => isTargetContainer(target, workload, container)) || isChartIn(targets, workload, container);
+  return targets.some((target) => isTargetContainer(target, workload, container)) || isFollowedField(targets, workload, container);
 }
 
-/** Whether a name is that of fields with a chart, rather than with an image. */
-export function isChartIn(targets: PolicySpec['targets'], workload: WorkloadRef & Pick<Workload, 'labels'>, container: string): boolean {
-  return chartsIn(targets, workload).some((fields) => labelOf(fields) === container);
+/** Whether a name is that of fields that are followed: with a chart, or of a ConfigMap, rather than with an image of a custom resource. */
+export function isFollowedField(
+  targets: PolicySpec['targets'],
+  workload: WorkloadRef & Pick<Workload, 'labels'>,
+  container: string,
+): boolean {
+  return followedFields(targets, workload).some((fields) => labelOf(fields) === container);
 }
 
-function chartsIn(targets: PolicySpec['targets'], workload: WorkloadRef & Pick<Workload, 'labels'>): TargetFields[] {
-  return targets.flatMap((target) => (target.fields?.chart !== undefined && matchesTarget(target, workload) ? [target.fields] : []));
+function followedFields(targets: PolicySpec['targets'], workload: WorkloadRef & Pick<Workload, 'labels'>): TargetFields[] {
+  return targets.flatMap(({ fields, ...target }) => {
+    const isFollowed = fields !== undefined && (fields.chart !== undefined || isConfigMap(target));
+    return isFollowed && matchesTarget(target, workload) ? [fields] : [];
+  });
 }

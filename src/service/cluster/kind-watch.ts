@@ -6,7 +6,7 @@ import { kindKey, type KindRef, type Workload } from '../../core/model/workload.
 import { backoffMs, requestBackoff } from '../../core/async/backoff.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { type Discovery, discoveryFreshMs } from '../kube/discovery.ts';
-import { findTarget, type TargetKind } from '../kube/targets.ts';
+import type { TargetKind } from '../kube/targets.ts';
 import { isKubeError } from '../kube/kube-error.ts';
 import type { ObjectChange } from '../kube/object-store.ts';
 import { isWanted, projectWorkload } from '../kube/project-workload.ts';
@@ -78,10 +78,6 @@ export function startKindWatch(kind: KindRef, options: KindWatchOptions): KindWa
   let attempts = 0;
   let pause = new AbortController();
 
-  const find = async (): Promise<TargetKind> => {
-    const { apiVersion } = kind;
-    return apiVersion === undefined ? findTarget(kind) : discovery.find({ ...kind, apiVersion }, stopping.signal);
-  };
   const fail = (error: unknown): number => {
     const isKnown = error instanceof PermanentError && error.message === problem?.message;
     if (error instanceof PermanentError) problem = { reason: error.reason, message: error.message };
@@ -102,11 +98,12 @@ export function startKindWatch(kind: KindRef, options: KindWatchOptions): KindWa
     const store = createWorkloadStore();
     store.subscribe(onChange);
     const results: Promise<void>[] = [];
-    parts = namespaces.map((namespace) => {
+    parts = scopesOf(target, namespaces).map(({ namespace, name }) => {
       const failed = Promise.withResolvers<void>();
       const reflector = startReflector({
         client,
         path: listPath(target, namespace),
+        ...(name !== undefined && { fieldSelector: `metadata.name=${name}` }),
         project: (raw) => (isWanted(target, raw) ? projectWorkload(target, raw) : undefined),
         store,
         now,
@@ -144,7 +141,7 @@ export function startKindWatch(kind: KindRef, options: KindWatchOptions): KindWa
       let pauseMs: number;
       pause = new AbortController();
       try {
-        const target = await find();
+        const target = await discovery.find(kind, stopping.signal);
         problem = undefined;
         const gone = Promise.withResolvers<void>();
         stopping.signal.addEventListener('abort', () => gone.resolve(), { once: true });
@@ -171,9 +168,7 @@ export function startKindWatch(kind: KindRef, options: KindWatchOptions): KindWa
       if (problem !== undefined) return { problem };
       if (!namespaces.some((one) => one === undefined || one === namespace))
         return { problem: { reason: 'TargetNotFound', message: targetNotWatched(namespace) } };
-      const part = parts.find((one) => one.namespace === undefined || one.namespace === namespace);
-      if (part?.since !== undefined) return { since: part.since };
-      return part?.problem === undefined ? 'starting' : { problem: part.problem };
+      return stateOf(parts.filter((one) => one.namespace === undefined || one.namespace === namespace));
     },
     synced: () => firstResult.promise,
     retry() {
@@ -195,6 +190,23 @@ export function startKindWatch(kind: KindRef, options: KindWatchOptions): KindWa
  * `problem`: why the kind cannot be watched.
  */
 export type KindState = 'starting' | { readonly since: number } | { readonly problem: TargetProblem };
+
+/** What a watch reads: all objects of a namespace or of the cluster, or one by its name, which is all that permissions for single objects allow. */
+function scopesOf(
+  { objects }: TargetKind,
+  namespaces: readonly (string | undefined)[],
+): readonly { readonly namespace: string | undefined; readonly name?: string }[] {
+  if (objects === undefined) return namespaces.map((namespace) => ({ namespace }));
+  return objects.filter(({ namespace }) => namespaces.some((one) => one === undefined || one === namespace));
+}
+
+/** The state of all watches of a namespace. Where single objects are watched, the last that was listed counts. */
+function stateOf(parts: readonly NamespaceWatch[]): KindState {
+  const open = parts.find(({ since }) => since === undefined);
+  if (open?.problem !== undefined) return { problem: open.problem };
+  const times = parts.flatMap(({ since }) => since ?? []);
+  return open !== undefined || times.length === 0 ? 'starting' : { since: Math.max(...times) };
+}
 
 /** The problem to report to policies when a list or watch fails; undefined if it may resolve itself. */
 export function problemOf(error: unknown, { apiVersion, resource }: TargetKind): TargetProblem | undefined {

@@ -1,5 +1,6 @@
 /** The caches of the role `work`: policies, workloads, Namespaces, Secrets, and the caches of wings. No cache connects before it is started. */
 import { namespaceRulesOf } from '../config/policy-defaults.ts';
+import { kindsOfRestarts, namedConfigMaps } from '../../core/model/config-map-target.ts';
 import type { ImagePolicy } from '../../core/model/image-policy.ts';
 import { needsLabels, notSelected, notWatched } from '../../core/model/policy-defaults.ts';
 import { createAccessCache } from '../cluster/access-cache.ts';
@@ -30,6 +31,8 @@ export function openWorkCaches(foundation: Foundation, client: KubeClient, openW
   const watchedIn = watchedNamespaces(config.watch.namespaces);
   const rules = namespaceRulesOf(config);
   const namespaces = createNamespaceCache({ ...watched, consents, usesLabels: needsLabels(rules) }, client);
+  const named = namedConfigMaps(config.customTargets);
+  const restarting = kindsOfRestarts(named);
   const wings = openWings.map((open) => open(foundation, client, namespaces));
   const cluster = createClusterCache(
     {
@@ -39,7 +42,7 @@ export function openWorkCaches(foundation: Foundation, client: KubeClient, openW
       onError: logWatchErrors(logger),
       now: Date.now,
       random: Math.random,
-      otherKinds: () => wings.flatMap(({ otherKinds }) => otherKinds?.() ?? []),
+      otherKinds: () => [...wings.flatMap(({ otherKinds }) => otherKinds?.() ?? []), ...restarting],
       whyHeld: whyHeldBy(wings),
     },
     { rules, labelsOf: namespaces.labelsOf },
@@ -61,6 +64,8 @@ export function openWorkCaches(foundation: Foundation, client: KubeClient, openW
     namespaces,
     definitions,
     access,
+    /** The ConfigMaps that policies may write. */
+    namedConfigMaps: named,
     policyWatches: () => policyWatches,
     /** Calls the listener when the labels of a Namespace change, or become known. */
     onLabels: (listener: (selected: Selected) => void) => void selectionListeners.add(listener),

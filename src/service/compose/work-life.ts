@@ -1,5 +1,6 @@
 /** The life of the role `work`: the order of its starts, the jobs that the caches cause, and the regular checks. */
 import { within } from '../../core/async/deadline.ts';
+import { configMapKind } from '../../core/model/config-map-target.ts';
 import { isSameSecret } from '../../core/model/image-source.ts';
 import type { PolicyFeed } from '../api/stream.ts';
 import { untilSynced } from '../cluster/policy-watches.ts';
@@ -7,6 +8,8 @@ import { tickMs } from '../poll/poll-schedule.ts';
 import type { RedisHealth } from '../queue/redis-health.ts';
 import { createSourceListener } from '../reconcile/enqueue/enqueue-for-sources.ts';
 import { createConsentListener, enqueueForWorkload } from '../reconcile/enqueue/enqueue-new-targets.ts';
+import { configMapsByWorkload } from '../reconcile/restart-configured.ts';
+import { workloadKey } from '../../core/model/workload.ts';
 import type { Foundation } from './foundation.ts';
 import { collectLargeHeap } from '../operations/heap.ts';
 import type { Living } from './life.ts';
@@ -74,6 +77,7 @@ export function workParts(foundation: Foundation, caches: WorkCaches, processors
       },
     },
     { name: 'trimming of Redis', start: trimming.start, stop: trimming.stop },
+    { name: 'restarts', stop: () => processors.restarter.stop() },
     { name: 'sweep', ...sweep },
   ];
 }
@@ -81,10 +85,11 @@ export function workParts(foundation: Foundation, caches: WorkCaches, processors
 /** Enqueues jobs when something changes in the caches, from now on. */
 function followCaches(
   { settings: { config } }: Foundation,
-  { cluster, namespaces, access, rules, onLabels }: WorkCaches,
-  { ports, enqueuer, wings }: WorkProcessors,
+  { cluster, namespaces, access, rules, onLabels, namedConfigMaps: named }: WorkCaches,
+  { ports, enqueuer, wings, restarter }: WorkProcessors,
   feed: PolicyFeed,
 ): void {
+  const configMaps = configMapsByWorkload(named);
   cluster.policies.subscribe((change) => {
     feed.publish(change);
     enqueuer.onPolicy(change);
@@ -95,6 +100,15 @@ function followCaches(
     onWorkload(change) {
       enqueueForWorkload(change, cluster, ports.cluster, enqueuer);
       considerSource(change);
+      if (change.type === 'deleted') return;
+      restarter.consider(change.object);
+      // What happens to a restarted workload is the rollout of its ConfigMap.
+      for (const ref of configMaps.get(workloadKey(change.object)) ?? []) {
+        const configMap = cluster.findWorkload(ref);
+        if (configMap === undefined) continue;
+        restarter.consider(configMap);
+        enqueueForWorkload({ type: 'updated', object: configMap, previous: configMap }, cluster, ports.cluster, enqueuer);
+      }
     },
   });
   const considerConsent = createConsentListener(cluster, ports.cluster, enqueuer);
@@ -113,8 +127,8 @@ function followCaches(
 
 /** Creates the regular check, which repeats what a crash, or a Redis that lost its data, may have undone. */
 function createSweep(
-  { namespaces, cluster }: WorkCaches,
-  { redis, queue, queues, enqueuer, wings }: WorkProcessors,
+  { namespaces, cluster, namedConfigMaps: named }: WorkCaches,
+  { redis, queue, queues, enqueuer, wings, restarter }: WorkProcessors,
 ): Pick<Living, 'start' | 'stop'> {
   let timer: NodeJS.Timeout | undefined;
   const sweep = () => {
@@ -123,6 +137,10 @@ function createSweep(
     enqueuer.resync();
     for (const wing of wings) wing.resync?.();
     cluster.updateWatches();
+    for (const { namespace, name } of named) {
+      const configMap = cluster.findWorkload({ kind: configMapKind, namespace, name });
+      if (configMap !== undefined) restarter.consider(configMap);
+    }
   };
   return {
     start() {

@@ -6,7 +6,7 @@ import { normaliseRegistry } from '../../core/model/image-reference.ts';
 import { pullAccess } from '../../core/model/image-source.ts';
 import { resolveTarget } from '../../core/model/resolve-target.ts';
 import { verificationSecrets } from '../../core/model/verification.ts';
-import type { Workload } from '../../core/model/workload.ts';
+import { rollsOut, type Workload } from '../../core/model/workload.ts';
 import { consentTo } from '../../core/plan/consent.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { listSelected, readWorkload } from '../kube/read-workload.ts';
@@ -214,7 +214,7 @@ function createWorkloads(
     async patchImages(workload, changes, options, signal) {
       const target = cache.workloads.targetOf(workload);
       // Only rollouts are checked later. Another replica may see the rollout before this one has the response, so the trace is stored before the patch.
-      const policyUid = (workload.rollout ?? workload.installation) && changes.find(({ update }) => update !== undefined)?.update?.policy;
+      const policyUid = rollsOut(workload) ? changes.find(({ update }) => update !== undefined)?.update?.policy : undefined;
       if (policyUid !== undefined) traces.remember(policyUid);
       const result = await reportDeferral.change(() => patchConfirmed(client, workload, changes, { ...options, signal, target }));
       if (result.kind === 'patched') remember(result.workload);

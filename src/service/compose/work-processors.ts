@@ -1,5 +1,6 @@
 /** The processors of the role `work`: the ports, the workers of the queues, and the enqueuers of jobs. Nothing runs before it is started. */
 import { hostname } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
 import { describeError } from '../../core/model/errors.ts';
 import type { PushEvent } from '../../core/model/push-event.ts';
 import { createEventRecorder } from '../kube/record-event.ts';
@@ -11,7 +12,9 @@ import { createEventReader } from '../queue/read-events.ts';
 import { createReadRepositories } from '../queue/read-repositories.ts';
 import { createTraceMemory } from '../queue/trace-memory.ts';
 import { createUnannouncedFinds } from '../queue/unannounced-finds.ts';
+import { restartForChanges } from '../kube/restart-for-change.ts';
 import { createEnqueuer } from '../reconcile/enqueue/enqueuer.ts';
+import { createRestarter } from '../reconcile/restart-configured.ts';
 import { registryAuthorities } from '../doctor-facts/make-report.ts';
 import type { Foundation } from './foundation.ts';
 import { createQueueWorkers } from './queue-workers.ts';
@@ -108,6 +111,16 @@ export function createProcessors(foundation: Foundation, caches: WorkCaches, con
     wings,
     noteActivity,
     pushes,
+    restarter: createRestarter(
+      {
+        cluster: { findWorkload: cache.workloads.findWorkload, now: Date.now },
+        async restart(workload, restart, signal) {
+          return cache.isSelected(workload.namespace) ? restartForChanges(client, workload, restart, signal) : 'gone';
+        },
+        report: common.report,
+      },
+      (ms, signal) => delay(ms, undefined, { signal }),
+    ),
     workers: [pushes, ...others, ...wings.flatMap(({ workers }) => workers)],
     enqueuer: createEnqueuer({
       ...ports,

@@ -1,18 +1,19 @@
 import { abortable } from '../../core/async/deadline.ts';
 import { PermanentError } from '../../core/model/errors.ts';
+import { isConfigMap, namedConfigMaps } from '../../core/model/config-map-target.ts';
 import { fieldRulesOf, sourceFieldsOf, type CustomTarget } from '../../core/model/field-rules.ts';
 import type { KubeClient } from './client.ts';
 import { isKubeError } from './kube-error.ts';
-import type { TargetKind } from './targets.ts';
-import type { KindRef } from '../../core/model/workload.ts';
+import { findTarget, type TargetKind } from './targets.ts';
+import { isCustomVersion, type KindRef } from '../../core/model/workload.ts';
 
-/** Finds the paths of custom resources with the API server's discovery. */
+/** Finds the paths of all kinds: those of custom resources with the API server's discovery. */
 export interface Discovery {
   /**
    * Finds the target of a kind, with the plural that the API server reports and the fields that policies may write. Throws PermanentError: TargetKindUnknown if
-   * the API server does not serve the kind, UnsupportedTargetKind if it is not namespaced.
+   * the API server does not serve the kind, UnsupportedTargetKind if it is not namespaced or is a built-in kind without images.
    */
-  find(kind: Required<KindRef>, signal?: AbortSignal): Promise<TargetKind>;
+  find(kind: KindRef, signal?: AbortSignal): Promise<TargetKind>;
   /** Drops the cached kinds of an API group, which may have changed. */
   forget(group: string): void;
 }
@@ -58,6 +59,8 @@ export function createDiscovery(client: KubeClient, customTargets: readonly Cust
   };
   return {
     async find({ apiVersion, kind }, signal) {
+      if (isConfigMap({ kind, ...(apiVersion !== undefined && { apiVersion }) })) return configMapTarget(customTargets);
+      if (!isCustomVersion(apiVersion)) return findTarget({ kind });
       signal?.throwIfAborted();
       const resources = await abortable(listResources(apiVersion), signal);
       const found = resources.find(({ kind: served, name }) => served === kind && name !== undefined && !name.includes('/'));
@@ -74,4 +77,11 @@ export function createDiscovery(client: KubeClient, customTargets: readonly Cust
       for (const path of documents.keys()) if (path === groupsPath || path.startsWith(`${groupsPath}/${group}/`)) documents.delete(path);
     },
   };
+}
+
+/** The target of ConfigMaps: only those that the operator names are read. */
+function configMapTarget(customTargets: readonly CustomTarget[]): TargetKind {
+  const kind = { apiVersion: 'v1', kind: 'ConfigMap' };
+  const fields = fieldRulesOf(kind, customTargets);
+  return { ...kind, resource: 'configmaps', podSpecPath: [], fields, objects: namedConfigMaps(customTargets) };
 }

@@ -15,6 +15,7 @@ import {
 import { projectSecretNames } from './secrets.ts';
 import { projectInstallation } from './project-installation.ts';
 import { projectRollout } from './project-rollout.ts';
+import { readRestartedFor } from './restart-for-change.ts';
 import { findOwner, mainEntries } from './field-owner.ts';
 import { readFields } from './read-field.ts';
 import type { TargetKind } from './targets.ts';
@@ -71,8 +72,13 @@ export function projectWorkload(target: TargetKind, raw: unknown): Workload {
     ...(typeof metadata.deletionTimestamp === 'string' && { isDeleted: true }),
     ...defined({ gitOps }),
     ...projectPullAccess(walk(raw, target.podSpecPath)),
-    ...defined({ rollout, installation }),
+    ...defined({ rollout, installation, restarts: restartsOf(target, metadata), restartedFor: readRestartedFor(metadata) }),
   };
+}
+
+function restartsOf({ objects = [] }: TargetKind, { namespace, name }: RawMetadata): Workload['restarts'] {
+  const restarts = objects.find((one) => one.namespace === namespace && one.name === name)?.restarts ?? [];
+  return restarts.length === 0 ? undefined : restarts;
 }
 
 const containersPaths = new WeakMap<TargetKind, string>();
@@ -94,7 +100,9 @@ function projectPullAccess(podSpec: unknown): Pick<Workload, 'pullSecrets' | 'se
 }
 
 /** Whether policies may select an object. */
-export function isWanted({ withoutControlled }: TargetKind, raw: unknown): boolean {
+export function isWanted({ withoutControlled, objects }: TargetKind, raw: unknown): boolean {
+  const { namespace, name } = fieldsOf(fieldsOf(raw)['metadata']);
+  if (objects?.some((one) => one.namespace === namespace && one.name === name) === false) return false;
   if (withoutControlled === undefined) return true;
   const owners = walk(raw, ['metadata', 'ownerReferences']);
   return !(Array.isArray(owners) && owners.some((owner) => fieldsOf(owner)['controller'] === true));

@@ -16,7 +16,7 @@ import { findTarget } from './targets.ts';
 /** An annotation of a workload that we restarted: the digests that its pods were restarted for, the latest first. */
 export const restartedForAnnotation = 'operator.technomad.dev/restarted-for';
 /** The annotation of the pod template with the time of the restart, which kubectl sets as well. */
-const restartedAtAnnotation = 'kubectl.kubernetes.io/restartedAt';
+export const restartedAtAnnotation = 'kubectl.kubernetes.io/restartedAt';
 
 interface Meta {
   readonly uid?: string;

@@ -1,5 +1,6 @@
 /** The kinds whose images can be updated. */
 import { PermanentError } from '../../core/model/errors.ts';
+import type { NamedConfigMap } from '../../core/model/config-map-target.ts';
 import type { FieldRule } from '../../core/model/field-rules.ts';
 import { isCustomVersion, type KindRef } from '../../core/model/workload.ts';
 
@@ -13,8 +14,10 @@ export interface TargetKind {
   readonly podSpecPath: readonly string[];
   /** Whether objects that have a controller are left out. */
   readonly withoutControlled?: true;
-  /** The fields that policies may write; only for custom resources. */
+  /** The fields that policies may write; only for custom resources and ConfigMaps. */
   readonly fields?: readonly FieldRule[];
+  /** The only objects that are read; only for ConfigMaps. */
+  readonly objects?: readonly NamedConfigMap[];
 }
 
 const apps = { apiVersion: 'apps/v1', podSpecPath: ['spec', 'template', 'spec'] };

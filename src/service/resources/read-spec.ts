@@ -26,7 +26,7 @@ import {
 } from '../../core/model/policy-defaults.ts';
 import type { TagStrategy } from '../../core/model/tag-strategy.ts';
 import { type Verification, wantSigner } from '../../core/model/verification.ts';
-import { isCustomVersion, type KindRef } from '../../core/model/workload.ts';
+import { isCustomVersion } from '../../core/model/workload.ts';
 import { filterTags } from '../../core/select/filter-tags.ts';
 import { withoutRebased } from '../../core/select/without-rebased.ts';
 import { buildStrategy, oneWay } from './build-strategy.ts';
@@ -207,13 +207,16 @@ interface TargetContext extends FieldContext {
 export function readTarget(target: Target, index: number, context: TargetContext): PolicyTarget {
   const { apiVersion, kind, name, selector, namespace = context.namespace } = target;
   const ref = { ...(isCustomVersion(apiVersion) && { apiVersion }), kind };
-  const workload = { ...ref, namespace, ...readParts(target, ref, context) };
+  const workload = { ...ref, namespace, ...readParts(target, { ...ref, namespace, ...defined({ name }) }, context) };
   if (selector !== undefined) return { ...workload, selector };
   if (name !== undefined) return { ...workload, name };
   throw invalid(`spec.targets[${index}]: write either name or selector`);
 }
 
-function readParts({ containers, initContainers, volumes, takeOver, fields }: Target, ref: KindRef, context: TargetContext): TargetParts {
+/** The object, or the kind of objects, whose fields are written. */
+type FieldsOf = Parameters<typeof checkFields>[0];
+
+function readParts({ containers, initContainers, volumes, takeOver, fields }: Target, ref: FieldsOf, context: TargetContext): TargetParts {
   return {
     ...defined({ containers }),
     ...(initContainers && { initContainers }),
@@ -224,7 +227,7 @@ function readParts({ containers, initContainers, volumes, takeOver, fields }: Ta
 }
 
 /** Reads the fields of a target, with the field of the repository even if the policy does not name it. */
-function readFields(written: TargetFields, ref: KindRef, context: TargetContext): TargetFields {
+function readFields(written: TargetFields, ref: FieldsOf, context: TargetContext): TargetFields {
   const allowed = checkFields(ref, written, context, context);
   if ('fields' in allowed) return allowed.fields;
   throw new PermanentError('FieldNotAllowed', allowed.message);

@@ -128,6 +128,14 @@ export const logMessages = {
   },
   'reconcile failed, will be repeated': { levels: ['warn', 'debug'], meaning: 'The reconcile of a policy failed or has to wait' },
   'rollout check failed, will be repeated': { levels: ['warn'], meaning: 'A check of the rollouts of a policy failed' },
+  'workload restarted after a change': {
+    levels: ['info'],
+    meaning: 'A workload was restarted for a change of a ConfigMap; `why` names the change',
+  },
+  'restart after a change failed, will be repeated': {
+    levels: ['warn'],
+    meaning: 'A workload that a ConfigMap restarts could not be restarted',
+  },
   'pods of a rollout could not be read': { levels: ['warn'], meaning: 'The rollout is evaluated from the workload alone' },
   'failure could not be reported': {
     levels: ['warn'],

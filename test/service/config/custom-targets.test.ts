@@ -73,6 +73,49 @@ test('refuses fields of custom resources that must never be written, and ambiguo
   ] as const;
   for (const [apiVersion, kind] of wrongKinds)
     assert.deepEqual(problems(withFields('spec.image', apiVersion, kind)), ['customTargets[0].kind'], kind);
-  assert.deepEqual(problems(withFields('spec.image', 'v1', 'Pod')), ['customTargets[0].apiVersion', 'customTargets[0].kind']);
+  assert.deepEqual(problems(withFields('spec.image', 'v1', 'Pod')), ['customTargets[0].kind']);
+  assert.deepEqual(problems(withFields('data.image', 'v1', 'Secret')), ['customTargets[0].kind']);
   assert.deepEqual(problems(withFields('')), ['customTargets[0].fields']);
+});
+
+const withMap = (fields: string, object = 'namespace: shop, name: images') =>
+  `customTargets: [{apiVersion: v1, kind: ConfigMap, fields: [${fields}]${object && `, ${object}`}}]`;
+
+test('a ConfigMap is named, with its key, its one repository and what is restarted', () => {
+  const [target] = load(
+    withMap('{path: data.image, image: quay.io/a/b}', 'namespace: shop, name: images, restarts: [{kind: Deployment, name: web}]'),
+  ).config.customTargets;
+  assert.deepEqual(target, {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    namespace: 'shop',
+    name: 'images',
+    fields: [{ path: 'data.image', image: 'quay.io/a/b' }],
+    restarts: [{ kind: 'Deployment', name: 'web' }],
+  });
+  const field = '{path: data.image, image: quay.io/a/b}';
+  for (const [text, ...expected] of [
+    [withMap(field, ''), 'customTargets[0].name', 'customTargets[0].namespace'],
+    [withMap(field, 'namespace: Shop, name: images'), 'customTargets[0].namespace'],
+    [withMap(field, 'namespace: shop, name: "*"'), 'customTargets[0].name'],
+    [withMap(field, 'namespace: shop, name: ../images'), 'customTargets[0].name'],
+    [withMap(field, 'namespace: shop, name: a, restarts: [{kind: CronJob, name: a}]'), 'customTargets[0].restarts[0].kind'],
+    [withFields('spec.image').replace('}]', ', name: app}]'), 'customTargets[0].name'],
+    [withFields('spec.image').replace('}]', ', restarts: []}]'), 'customTargets[0].restarts'],
+  ] as const)
+    assert.deepEqual(problems(text), expected, text);
+  const wrongFields = [
+    'data.image',
+    '{path: data.image}',
+    '{path: data.tag, repository: data.repository}',
+    '{path: data, image: quay.io/a/b}',
+    '{path: data.a.b, image: quay.io/a/b}',
+    '{path: "data.**.b", image: quay.io/a/b}',
+    '{path: binaryData.image, image: quay.io/a/b}',
+    '{path: immutable, image: quay.io/a/b}',
+    '{path: metadata.labels, image: quay.io/a/b}',
+    '{path: data.image_, image: quay.io/a/b}',
+    `{path: data.${'a'.repeat(59)}, image: quay.io/a/b}`,
+  ];
+  for (const one of wrongFields) assert.match(problems(withMap(one)).join(), /^customTargets\[0\]\.fields\[0\]/, one);
 });

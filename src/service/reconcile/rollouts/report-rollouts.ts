@@ -1,9 +1,9 @@
 /** Reports rollouts: Kubernetes Events on policy and workload, audit record, metrics, log. The status was written before. */
 import type { RefusedRollback, Rollback } from '../../../core/rollout/automatic-rollback.ts';
 import { isUsable, policyKey, type ImagePolicy } from '../../../core/model/image-policy.ts';
-import { evaluateRollout } from '../../../core/rollout/evaluate-rollout.ts';
+import { evaluateChange } from '../../../core/rollout/evaluate-restarts.ts';
 import type { Refusal, RollbackOutcome } from '../../../core/rollout/record-results.ts';
-import { isChartIn } from '../../../core/rollout/watched-images.ts';
+import { isFollowedField } from '../../../core/rollout/watched-images.ts';
 import { hasFailed, type ChangedWorkload, type RolloutResult, type RolloutResults } from '../../../core/rollout/decide-rollouts.ts';
 import { cut, listFew, toSeconds } from '../../../core/model/text.ts';
 import type { Outcome } from '../../../core/plan/outcome.ts';
@@ -147,7 +147,8 @@ export function reportNotWatched(policy: ImagePolicy, { changes = [] }: Outcome,
   const changed = new Map(changes.map((change) => [workloadKey(change.workload), change]));
   for (const { workload: ref, container } of changed.values()) {
     const workload = ports.cluster.findWorkload(ref);
-    const evaluation = workload && evaluateRollout(asFollowed(workload, isChartIn(targets, workload, container)), time, time.since);
+    const view = { at: time.since, findWorkload: ports.cluster.findWorkload };
+    const evaluation = workload && evaluateChange(asFollowed(workload, isFollowedField(targets, workload, container)), time, view);
     if (workload === undefined || evaluation?.kind !== 'notWatched') continue;
     for (const regarding of [toObject(policy), workload])
       ports.report.recordEvent({

@@ -22,6 +22,7 @@ import type { Policies, Ports, Registry, SeenCluster } from '../ports.ts';
 import { reportResults } from './report-rollouts.ts';
 import { inParallel } from '../../../core/async/in-parallel.ts';
 import { rollBack } from './roll-back.ts';
+import { evaluateRestarted } from './evaluate-restarted.ts';
 import { rolloutJob, watchedSpec, type WatchedSpec } from './rollout-job.ts';
 
 /** One check of the rollouts of a policy. */
@@ -135,8 +136,10 @@ async function evaluateNow(
   rollout: Rollout,
   time: RolloutTime,
   { check: { cluster, signal }, answeredAt }: { readonly check: RolloutCheck; readonly answeredAt: Date | undefined },
-  { workloads, report }: RolloutPorts,
+  ports: RolloutPorts,
 ): Promise<RolloutEvaluation> {
+  const { workloads, report } = ports;
+  if (rollout.workload.restarts !== undefined) return evaluateRestarted(rollout.workload, time, { cluster, signal }, ports);
   const evaluation = evaluateReading(rollout, time, { answeredAt }, new Date(cluster.now()));
   if (evaluation.kind === 'done' || evaluation.kind === 'notWatched' || rollout.workload.installation !== undefined) return evaluation;
   let podsAt = answeredAt;

@@ -1,5 +1,7 @@
 /** Checks the fields of custom resources that a policy writes. */
 import { artifacts, type Artifact } from '../../../core/model/artifact.ts';
+import { isConfigMap } from '../../../core/model/config-map-target.ts';
+import { defined } from '../../../core/model/defined.ts';
 import { fieldPathPattern } from '../../../core/model/field-path.ts';
 import { checkFields } from '../../../core/model/field-rules.ts';
 import type { TargetFields } from '../../../core/model/image-policy.ts';
@@ -19,18 +21,25 @@ export function checkFieldPath(value: unknown): Finding[] {
 }
 
 /** Checks that fields are built-in image fields or allowed by the operator. Other checks report malformed paths, and kinds that are not custom resources. */
-export function checkAllowedFields(spec: unknown, { customTargets = [], aliases = new Map() }: CheckContext): Finding[] {
+export function checkAllowedFields(spec: unknown, { customTargets = [], aliases = new Map(), namespace: own }: CheckContext): Finding[] {
   const targets = fieldOf(spec, 'targets');
   const repository = tryParseImageReference(String(fieldOf(spec, 'image')), aliases)?.repository;
   return (Array.isArray(targets) ? targets : []).flatMap((target: unknown, index): Finding[] => {
     const [apiVersion, kind, fields] = ['apiVersion', 'kind', 'fields'].map((key) => fieldOf(target, key));
     const written = readPaths(fields);
-    if (typeof apiVersion !== 'string' || !isCustomVersion(apiVersion) || typeof kind !== 'string' || written === undefined) return [];
-    const allowed = checkFields({ apiVersion, kind }, written, { repository, artifact: writtenArtifact(spec) }, { customTargets, aliases });
+    if (typeof apiVersion !== 'string' || typeof kind !== 'string' || written === undefined) return [];
+    if (!isCustomVersion(apiVersion) && !isConfigMap({ apiVersion, kind })) return [];
+    const [name, namespace = own] = ['name', 'namespace'].map((key) => textOf(fieldOf(target, key)));
+    const object = { apiVersion, kind, ...defined({ name, namespace }) };
+    const allowed = checkFields(object, written, { repository, artifact: writtenArtifact(spec) }, { customTargets, aliases });
     if ('fields' in allowed) return digestProblem(spec, allowed.fields).map((one) => ({ ...one, keys: ['targets', index, 'fields'] }));
     const { part, message } = allowed;
     return [{ keys: ['targets', index, 'fields', ...(part === undefined ? [] : [part])], message, reason: 'FieldNotAllowed' }];
   });
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
 }
 
 /** The paths of the fields; undefined if one is malformed, or if they contradict each other. */

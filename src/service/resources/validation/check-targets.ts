@@ -1,4 +1,5 @@
 /** Checks the kinds of the targets of a policy, and that its targets differ. */
+import { isConfigMap } from '../../../core/model/config-map-target.ts';
 import { isObject } from '../../../core/model/untyped.ts';
 import { fieldOf, has, type Finding, type CheckContext } from '../rules.ts';
 
@@ -31,6 +32,7 @@ export function checkTargetKind(target: unknown): Finding[] {
   const written = groupOf(apiVersion);
   // A group with a dot belongs to custom resources, whose groups are domains.
   if (written.includes('.')) return [];
+  if (isConfigMap({ apiVersion, kind })) return checkConfigMap(target);
   if (group === undefined || written !== group) {
     return [
       finding(
@@ -43,6 +45,13 @@ export function checkTargetKind(target: unknown): Finding[] {
     return [finding('apiVersion', `${kind} is read as ${group}/${servedVersion}: remove apiVersion`)];
   if (has(target, 'fields')) return [finding('fields', `fields are for custom resources: a ${kind} has containers, remove fields`)];
   return [];
+}
+
+/** Checks that a ConfigMap is named, with its fields: the operator names each one, and it has no containers. */
+function checkConfigMap(target: unknown): Finding[] {
+  if (has(target, 'selector'))
+    return [finding('selector', 'a ConfigMap is named: write name instead, for the operator allows single ones')];
+  return has(target, 'fields') ? [] : [finding('kind', 'a ConfigMap has no containers: say with fields where its image is')];
 }
 
 function finding(key: string, message: string): Finding {

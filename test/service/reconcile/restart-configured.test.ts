@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { PermanentError } from '../../../src/core/model/errors.ts';
+import { fieldManager } from '../../../src/core/model/last-update.ts';
+import { workloadKey, type Workload, type WorkloadRef } from '../../../src/core/model/workload.ts';
+import { configMapsByWorkload, createRestarter, type RestartPorts } from '../../../src/service/reconcile/restart-configured.ts';
+import { workloadOf } from '../../core/model/samples.ts';
+
+const repository = 'quay.io/shop/bundle';
+
+function mapWith(tag: string, at: string): Workload {
+  const update = { policy: 'uid', at, trigger: 'Webhook', from: `${repository}:1`, to: `${repository}:${tag}` } as const;
+  return workloadOf(
+    {},
+    {
+      kind: 'ConfigMap',
+      name: 'images',
+      restarts: [{ kind: 'Deployment', name: 'gateway' }],
+      fields: { 'data.key': { value: tag, owner: fieldManager, setAt: at } },
+      fieldUpdates: new Map([['data.key', update]]),
+    },
+  );
+}
+
+/** A restarter whose restarts are remembered as the API server would, and whose pauses pass at once by its own clock. */
+function start(configMap: Workload, restart: (changes: string[]) => 'restarted' | 'changed') {
+  const objects = new Map([configMap, workloadOf({}, { name: 'gateway' })].map((one) => [workloadKey(one), one]));
+  const seen = { now: 1_000_000, pauses: [] as number[], events: [] as string[], restarts: [] as string[] };
+  const ports: RestartPorts = {
+    cluster: { findWorkload: (ref: WorkloadRef) => objects.get(workloadKey(ref)), now: () => seen.now },
+    restart(ref, { changes }) {
+      const result = restart(changes.map(({ what }) => what));
+      if (result === 'restarted') {
+        seen.restarts.push(changes.map(({ what }) => what).join());
+        const found = objects.get(workloadKey(ref)) ?? assert.fail();
+        objects.set(workloadKey(ref), { ...found, restartedFor: Object.fromEntries(changes.map(({ key, what }) => [key, what])) });
+      }
+      return Promise.resolve(result);
+    },
+    report: {
+      recordEvent: ({ regarding, message }) => void seen.events.push(`${regarding.kind}: ${message}`),
+      logger: { info: () => undefined, warn: () => undefined } as unknown as RestartPorts['report']['logger'],
+    },
+  };
+  const restarter = createRestarter(ports, (ms) => {
+    seen.pauses.push(ms);
+    seen.now += ms;
+    return Promise.resolve();
+  });
+  const change = (next: Workload) => {
+    objects.set(workloadKey(next), next);
+    restarter.consider(next);
+  };
+  return { seen, restarter, change };
+}
+
+describe('restarts for changes of a ConfigMap', () => {
+  const first = mapWith('2', '2026-11-01T10:00:00.000Z');
+  const what = `${repository}:2 2026-11-01T10:00:00.000Z`;
+
+  it('happen once, however often the ConfigMap is compared', async () => {
+    const { seen, restarter } = start(first, () => 'restarted');
+    for (let times = 0; times < 5; times++) restarter.consider(first);
+    await restarter.idle();
+    restarter.consider(first);
+    await restarter.idle();
+    assert.deepEqual(seen.restarts, [what]);
+  });
+
+  it('are tried again after a conflict and an error that may pass', async () => {
+    const results = ['changed', new Error('busy'), 'restarted'] as const;
+    let tries = 0;
+    const { seen, restarter } = start(first, () => {
+      const result = results[tries++];
+      if (result instanceof Error) throw result;
+      return result ?? 'restarted';
+    });
+    restarter.consider(first);
+    await restarter.idle();
+    assert.deepEqual([tries, seen.restarts, seen.events], [3, [what], []]);
+  });
+
+  it('that are refused are reported on the ConfigMap, and tried again with the next comparison', async () => {
+    let tries = 0;
+    const { seen, restarter } = start(first, () => {
+      if (tries++ > 0) return 'restarted';
+      throw new PermanentError('PatchRejected', 'deployments is forbidden');
+    });
+    restarter.consider(first);
+    await restarter.idle();
+    assert.deepEqual(seen.events, ['ConfigMap: Deployment shop/gateway is not restarted: deployments is forbidden']);
+    restarter.consider(first);
+    await restarter.idle();
+    assert.deepEqual(seen.restarts, [what]);
+  });
+
+  it('follow each other after a pause, however often somebody writes the ConfigMap', async () => {
+    const { seen, restarter, change } = start(first, () => 'restarted');
+    restarter.consider(first);
+    await restarter.idle();
+    for (let second = 1; second < 9; second++) change(mapWith('2', `2026-11-01T10:00:0${second}.000Z`));
+    await restarter.idle();
+    assert.deepEqual([seen.restarts.length, seen.pauses], [2, [5_000]]);
+    assert.equal(seen.restarts[1], `${repository}:2 2026-11-01T10:00:08.000Z`);
+  });
+
+  it('do not happen where nothing is named, and after the end', async () => {
+    const { restarts: _, ...unnamed } = first;
+    const { seen, restarter } = start(unnamed, () => 'restarted');
+    restarter.consider(unnamed);
+    await restarter.stop();
+    restarter.consider(first);
+    await restarter.idle();
+    assert.deepEqual(seen.restarts, []);
+  });
+});
+
+it('finds the ConfigMaps of a workload', () => {
+  const restarts = [{ kind: 'Deployment', name: 'gateway' }] as const;
+  const found = configMapsByWorkload(['a', 'b'].map((name) => ({ namespace: 'shop', name, restarts })));
+  const of = (name: string) => ({ kind: 'ConfigMap', namespace: 'shop', name });
+  assert.deepEqual([...found], [['Deployment/shop/gateway', [of('a'), of('b')]]]);
+});
