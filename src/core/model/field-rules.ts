@@ -65,6 +65,11 @@ export function fieldRulesOf(kind: KindRef, customTargets: readonly CustomTarget
   return [...customTargets, ...builtInTargets].filter((target) => kindKey(target) === key).flatMap(({ fields }) => fields);
 }
 
+/** The fields of a kind that hold the version or the tag of a chart, unless the operator allows others; patterns where there may be several. */
+export function versionFieldsOf(kind: KindRef): string[] {
+  return fieldRulesOf(kind, []).flatMap(({ path, chart }) => (chart === undefined || chart.isDigest === true ? [] : [path]));
+}
+
 /** The fields of a kind that are read because resources of other kinds get their charts from it. Policies never write them. */
 export function sourceFieldsOf(kind: KindRef): readonly FieldRule[] {
   const sources = builtInTargets.flatMap(({ fields }) => fields.flatMap(({ chart }) => chart?.source ?? []));
@@ -206,6 +211,8 @@ function explain(
   const fixed = matching.flatMap(({ image }) => image ?? []);
   if (fixed.length > 0) return `the operator lets policies write ${path} of ${kind.kind} for images of ${fixed.join(', ')} only`;
   if (matching.length > 0) return `${path} of ${kind.kind} holds a whole image reference: write it as fields.image`;
+  const versions = artifact === 'Image' ? [] : versionFieldsOf(kind);
+  if (versions.length > 0) return `${path} of ${kind.kind} may not be written: the version of a chart is in ${versions.join(' or ')}`;
   return `${path} of ${kind.kind} may not be written: let the operator allow it with the setting ${setting(kind, path)}`;
 }
 

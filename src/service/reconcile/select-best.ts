@@ -88,7 +88,7 @@ export async function listCandidates({ strategy, source, announced, signal }: Li
   const tags = announced === undefined ? listed : [...(listed ?? []), announced];
   const name = formatRepository(source);
   if (tags === undefined)
-    throw new PermanentError('RepositoryNotFound', `the registry does not know ${name}: check the name, or push an image`);
+    throw new PermanentError('RepositoryNotFound', `the registry does not know ${name}: check the name, or push to it`);
   const candidates: string[] = [];
   let steps = 0;
   await inSlices(tags, signal, (tag) => {

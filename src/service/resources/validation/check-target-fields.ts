@@ -3,7 +3,7 @@ import { artifacts, type Artifact } from '../../../core/model/artifact.ts';
 import { isConfigMap } from '../../../core/model/config-map-target.ts';
 import { defined } from '../../../core/model/defined.ts';
 import { fieldPathPattern } from '../../../core/model/field-path.ts';
-import { checkFields } from '../../../core/model/field-rules.ts';
+import { checkFields, versionFieldsOf } from '../../../core/model/field-rules.ts';
 import type { TargetFields } from '../../../core/model/image-policy.ts';
 import { tryParseImageReference } from '../../../core/model/image-reference.ts';
 import { isObject } from '../../../core/model/untyped.ts';
@@ -87,7 +87,10 @@ export function checkArtifact(spec: unknown): Finding[] {
   if (artifact === 'Image') return [];
   const targets = fieldOf(spec, 'targets');
   const without = (Array.isArray(targets) ? targets : []).flatMap((target: unknown, index): Finding[] => {
-    const message = `containers run images: name the fields that hold the version, or remove spec.artifact: ${artifact}`;
+    const [apiVersion, kind] = ['apiVersion', 'kind'].map((key) => String(fieldOf(target, key)));
+    const [path] = versionFieldsOf({ apiVersion: apiVersion ?? '', kind: kind ?? '' });
+    const such = path === undefined ? '' : `, such as fields: {tag: ${path.replaceAll('[*]', '[0]')}}`;
+    const message = `containers run images: name the fields that hold the version${such}, or remove spec.artifact: ${artifact}`;
     return isObject(target) && !has(target, 'fields') ? [{ keys: ['targets', index], message }] : [];
   });
   if (artifact !== 'Chart' || !has(spec, 'platforms')) return without;
