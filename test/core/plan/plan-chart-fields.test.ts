@@ -283,13 +283,7 @@ const refused: [name: string, kind: Kind, fields: TargetFields, artifact: 'Image
   ['a tag in the place of a digest', 'OCIRepository', { tag: 'spec.ref.digest' }, 'Any', /write it as fields\.digest$/],
   ['a digest in the place of a tag', 'OCIRepository', { digest: 'spec.ref.tag' }, 'Any', /write it as fields\.tag$/],
   ['the URL', 'OCIRepository', { tag: 'spec.url' }, 'Chart', /may not be written/],
-  [
-    'the name of the chart',
-    'Application',
-    { tag: 'spec.source.chart' },
-    'Chart',
-    /may not be written: the version of a chart is in spec\.source\.targetRevision or spec\.sources\[\*\]\.targetRevision$/,
-  ],
+  ['the name of the chart', 'Application', { tag: 'spec.source.chart' }, 'Chart', /the version of a chart is in spec\.source\.target/],
   [
     'the repository of another source',
     'Application',
