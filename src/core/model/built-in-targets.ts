@@ -99,4 +99,10 @@ export const builtInTargets: readonly CustomTarget[] = [
   ...kinds('kibana.k8s.elastic.co', ['v1'], ['Kibana'], imageWithVersion),
   ...kinds('opentelemetry.io', ['v1beta1', 'v1alpha1'], ['OpenTelemetryCollector'], image),
   ...kinds('flink.apache.org', ['v1beta1'], ['FlinkDeployment'], image),
+  // A WebAssembly module; without a scheme, the URL is that of an OCI image: https://istio.io/latest/docs/reference/config/proxy_extensions/wasm-plugin/
+  ...kinds('extensions.istio.io', ['v1alpha1'], ['WasmPlugin'], [{ path: 'spec.url' }]),
+  // "registry/image:tag or registry/image@sha256:digest": https://gateway.envoyproxy.io/docs/api/extension_types/#imagewasmcodesource
+  ...kinds('gateway.envoyproxy.io', ['v1alpha1'], ['EnvoyExtensionPolicy'], [{ path: 'spec.wasm[*].code.image.url' }]),
+  // https://www.spinkube.dev/docs/reference/spin-app/
+  ...kinds('core.spinkube.dev', ['v1alpha1'], ['SpinApp'], image),
 ];

@@ -187,7 +187,7 @@ function textsOf(values: ReadonlyMap<Part, Usable>, { chart }: TargetFields, sou
 }
 
 function rawTextsOf(values: ReadonlyMap<Part, Usable>): Map<Part, string> {
-  return new Map([...values].map(([part, { value }]) => [part, value === null ? '' : String(value)]));
+  return new Map([...values].map(([part, { value }]) => [part, value === null ? '' : withoutScheme(part, String(value))]));
 }
 
 /** Reads a chart of any repository from its fields. Undefined if the resource has no such fields. */
@@ -200,6 +200,13 @@ export function readHeldChart(fields: TargetFields, workload: Workload, findWork
   if (why !== undefined) return { why };
   const texts = textsOf(values, fields, source);
   return { repository: texts.get('repository') ?? '', tag: texts.get('tag') ?? '' };
+}
+
+const ociScheme = 'oci://';
+
+/** A whole image without the scheme with which some kinds write it. */
+function withoutScheme(part: Part, text: string): string {
+  return part === 'image' && text.startsWith(ociScheme) ? text.slice(ociScheme.length) : text;
 }
 
 /** The object that holds the URL of the chart of a resource, if the resource refers to one. */
@@ -219,7 +226,10 @@ function referenceIn(values: ReadonlyMap<Part, Usable>): Parameters<typeof findS
 /** A text in the form that its field holds. A field that is only read has the text that it had. */
 function writtenAs(part: Part, wanted: ReadonlyMap<Part, string>, values: ReadonlyMap<Part, Usable>, { chart }: TargetFields): string {
   const text = wanted.get(part) ?? '';
-  if (chart === undefined) return text;
+  if (chart === undefined) {
+    const hasScheme = part === 'image' && String(values.get(part)?.value).startsWith(ociScheme);
+    return hasScheme ? `${ociScheme}${text}` : text;
+  }
   if (part !== 'tag' && part !== 'digest') return String(values.get(part)?.value ?? '');
   return part === 'tag' && holdsVersion(chart, wanted.get('name') ?? '') ? versionOfTag(text) : text;
 }

@@ -143,5 +143,27 @@ export const samples: Readonly<Record<string, Sample>> = {
   'elasticsearch.k8s.elastic.co/Elasticsearch': whole('elasticsearches', { version: '9.0.0', nodeSets: [{ name: 'a', count: 3 }] }),
   'kibana.k8s.elastic.co/Kibana': whole('kibanas', { version: '9.0.0', count: 1 }),
   'opentelemetry.io/OpenTelemetryCollector': whole('opentelemetrycollectors', { mode: 'deployment' }),
+  'extensions.istio.io/WasmPlugin': {
+    plural: 'wasmplugins',
+    spec: { url: image, phase: 'AUTHN', imagePullPolicy: 'IfNotPresent' },
+    fields: [{ image: 'spec.url' }],
+    definition: 'wasmplugin',
+  },
+  'gateway.envoyproxy.io/EnvoyExtensionPolicy': {
+    plural: 'envoyextensionpolicies',
+    spec: {
+      targetRefs: [{ group: 'gateway.networking.k8s.io', kind: 'HTTPRoute', name: 'web' }],
+      wasm: [
+        { name: 'local', code: { type: 'HTTP', http: { url: 'https://example.com/filter.wasm' } } },
+        { name: 'filter', code: { type: 'Image', image: { url: image } } },
+      ],
+    },
+    fields: [{ image: 'spec.wasm[1].code.image.url' }],
+    definition: 'envoyextensionpolicy',
+  },
+  'core.spinkube.dev/SpinApp': {
+    ...whole('spinapps', { executor: 'containerd-shim-spin', replicas: 1 }),
+    definition: 'spinapp',
+  },
   'flink.apache.org/FlinkDeployment': whole('flinkdeployments', { flinkVersion: 'v2_0', serviceAccount: 'flink' }),
 };
