@@ -1,4 +1,4 @@
-/** Open pages of the dashboard follow what changes no policy: deliveries that were refused, pushes that were ignored, and actions. */
+/** Open pages of the dashboard follow what changes no policy: pods, deliveries that were refused, pushes that were ignored, and actions. */
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { createAccount, tokenOf } from '../harness/service-account.ts';
@@ -40,6 +40,8 @@ async function open(path: string) {
   })().catch(() => undefined);
   await waitFor('the page to be connected', () => Promise.resolve(announced > 0));
   return {
+    /** How often something was announced to the page. */
+    announced: () => announced,
     /** Resolves when the page shows this, which it reads only when something is announced to it. */
     async shows(what: RegExp) {
       let read = announced - 1;
@@ -91,5 +93,31 @@ it('shows an action that changes no policy on the page Activity', async () => {
   });
   assert.equal(answer.status, 303);
   await page.shows(/for the test/);
+  await page.stop();
+});
+
+it('shows how many pods a policy should have on its page when somebody scales its workload', async () => {
+  const { host } = world.quiet;
+  await world.createDeployment('scaled', `${host}/shop/web:1.0.0`);
+  await world.createPolicy('scaled', `${host}/shop/web`, { strategy: 'SemVer' });
+  await world.waitForFirstLook('scaled');
+  const page = await open(`/policies/${world.namespace}/scaled`);
+  const path = (group: string, plural: string) => `/apis/${group}/namespaces/${world.namespace}/${plural}/scaled`;
+  const version = async () => {
+    const { metadata } = await world.cluster.request<{ metadata: { resourceVersion: string } }>(
+      'GET',
+      path('operator.technomad.dev/v1', 'imagepolicies'),
+    );
+    return metadata.resourceVersion;
+  };
+  // A policy that changes as well is announced anyway: then another number is tried.
+  for (let replicas = 3; ; replicas++) {
+    assert.ok(replicas < 12, 'the policy changes all the time');
+    const [before, announced] = [await version(), page.announced()];
+    await world.cluster.request('PATCH', path('apps/v1', 'deployments'), { spec: { replicas } });
+    await waitFor('the pods to be announced', () => Promise.resolve(page.announced() > announced));
+    await page.shows(new RegExp(`0 of ${replicas} pods`));
+    if ((await version()) === before) break;
+  }
   await page.stop();
 });

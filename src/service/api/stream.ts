@@ -12,6 +12,8 @@ export interface StreamChange<T> {
   readonly object: T;
   /** The object before; absent if that is not known. */
   readonly previous?: T | undefined;
+  /** The object is as it was, and its workloads have other pods, which only the page of the object shows. */
+  readonly isOfPods?: boolean;
 }
 export type PolicyChange = StreamChange<ImagePolicy>;
 
@@ -171,7 +173,8 @@ async function* streamChanges<T extends Named>(
   const unsubscribe = view.feed.subscribe((change) => {
     const { object } = change;
     if ((namespace !== undefined && object.namespace !== namespace) || (name !== undefined && object.name !== name)) return;
-    if (gathered.size >= maxGathered || (isBrief && name === undefined && isQuiet(change, view))) return;
+    const isOfOne = isBrief && name !== undefined;
+    if (gathered.size >= maxGathered || (!isOfOne && change.isOfPods === true) || (isBrief && !isOfOne && isQuiet(change, view))) return;
     // What a brief stream says is the same for all policies of a namespace.
     gathered.set(isBrief ? object.namespace : policyKey(object), change);
     resume?.();

@@ -6,6 +6,7 @@ import type { PolicyFeed } from '../api/stream.ts';
 import { untilSynced } from '../cluster/policy-watches.ts';
 import { tickMs } from '../poll/poll-schedule.ts';
 import type { RedisHealth } from '../queue/redis-health.ts';
+import { hasOtherPods } from '../explain/count-pods.ts';
 import { createSourceListener } from '../reconcile/enqueue/enqueue-for-sources.ts';
 import { createConsentListener, enqueueForWorkload } from '../reconcile/enqueue/enqueue-new-targets.ts';
 import { configMapsByWorkload } from '../reconcile/restart-configured.ts';
@@ -98,7 +99,8 @@ function followCaches(
   cluster.listen({
     onKindReady: () => enqueuer.resync(),
     onWorkload(change) {
-      enqueueForWorkload(change, cluster, ports.cluster, enqueuer);
+      const policies = enqueueForWorkload(change, cluster, ports.cluster, enqueuer);
+      if (hasOtherPods(change)) for (const object of policies) feed.publish({ type: 'updated', object, previous: object, isOfPods: true });
       considerSource(change);
       if (change.type === 'deleted') return;
       restarter.consider(change.object);

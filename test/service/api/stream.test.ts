@@ -100,6 +100,24 @@ test('a brief stream says that something has changed, but not that a policy was 
   await Promise.all([all.return(undefined), one.return(undefined)]);
 });
 
+test('other pods of a policy are announced to its page alone, which shows how many there are', async () => {
+  const feed = createPolicyFeed();
+  const filters = [{}, { isBrief: true }, { namespace: 'shop', name: 'web' }, { isBrief: true, namespace: 'shop', name: 'web' }];
+  const streams = filters.map((filter) => createStreams().open(policyStream(feed), accessOf('ann', 'shop'), filter));
+  await Promise.all(streams.map((stream) => stream.next()));
+  const parts = streams.map((stream) => stream.next());
+  const told = new Set<number>();
+  parts.forEach((part, index) => void part.then(() => told.add(index)));
+  const object = policyOf();
+  feed.publish({ type: 'updated', object, previous: object, isOfPods: true });
+  assert.equal((await parts[3])?.value, 'event: changed\ndata: {}\n\n');
+  assert.deepEqual([...told], [3]);
+  // What was said to the others is the next change of the policy itself.
+  feed.publish({ type: 'updated', object: { ...object, status: { running: '1.1.0' } }, previous: object });
+  for (const part of parts.slice(0, 3)) assert.match(String((await part).value), /^event: (?:policy|changed)\n(?!.*event:)/s);
+  await Promise.all(streams.map((stream) => stream.return(undefined)));
+});
+
 test('readers read everything again when that is announced', async () => {
   const streams = createStreams();
   const stream = streams.open(policyStream(createPolicyFeed()), accessOf('ann'), {});

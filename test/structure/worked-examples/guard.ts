@@ -40,6 +40,11 @@ export const example: WorkedExample = {
     },
     { file: 'src/dashboard/texts/reasons-zh.ts', after: { 'TargetPaused:': "  LeapDay: '今天是 2 月 29 日'," }, without: 'types' },
     {
+      file: 'src/dashboard/texts/messages-zh/plan.ts',
+      after: { "'nothing to change':": "  '{0} is not changed on a leap day': '闰日不修改 {0}'," },
+      without: 'suite',
+    },
+    {
       file: 'docs/explanations/guards.ts',
       after: { "'dry-run': {": "  'leap-day': { stops: 'the day is 29 February', shownAs: 'Held', reason: 'LeapDay' }," },
       without: 'suite',
@@ -58,5 +63,5 @@ export const example: WorkedExample = {
       without: 'types',
     },
   ],
-  suite: ['test/core/plan/guards/guards.test.ts', 'test/structure/families.test.ts'],
+  suite: ['test/core/plan/guards/guards.test.ts', 'test/dashboard/messages-zh.test.ts', 'test/structure/families.test.ts'],
 };

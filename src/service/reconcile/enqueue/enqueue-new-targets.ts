@@ -30,16 +30,17 @@ function policiesOf({ object, previous }: WorkloadChange, known: KnownTargets, r
   return known.policiesOf(object, maySee);
 }
 
-/** Enqueues the policies that a changed workload concerns, if they need a reconcile. */
+/** Enqueues the policies that a changed workload concerns, if they need a reconcile, and returns all that it concerns. */
 export function enqueueForWorkload(
   change: WorkloadChange,
   known: KnownTargets,
   rules: ConsentRules,
   enqueuer: Pick<Enqueuer, 'consider' | 'considerNewTarget'>,
-): void {
+): readonly ImagePolicy[] {
   const policies = policiesOf(change, known, rules);
   for (const policy of policies) enqueuer.consider(policy);
   enqueueNewTargets(change, policies, known, enqueuer);
+  return policies;
 }
 
 /**
