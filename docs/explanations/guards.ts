@@ -20,6 +20,7 @@ export const guardTexts: Readonly<Record<string, { readonly stops: string; reado
   },
   paused: { stops: 'the rollouts of the Deployment are paused', shownAs: 'Held', reason: 'TargetPaused' },
   'dry-run': { stops: 'mode: DryRun', shownAs: 'Ready', reason: 'DryRun' },
+  proven: { stops: 'a followed policy has not run it for long enough', shownAs: 'Reconciling or Ready', reason: 'NotProven' },
   approval: { stops: 'mode: Approval, and nobody has approved it', shownAs: 'ApprovalRequired', reason: 'ApprovalRequired' },
   repeats: { stops: 'the same change too often within an hour', shownAs: 'Reconciling', reason: 'TooManyChanges' },
   window: { stops: 'outside of the update windows', shownAs: 'Reconciling', reason: 'Window' },

@@ -213,4 +213,20 @@ export const blocked = {
     cause: 'The last wave of the policy (`rollout.waves`) has rolled out, and its `pause` is not over.',
     action: 'Nothing: the next wave begins at the time in `status.waiting`. To begin it now, shorten `rollout.waves.pause`.',
   },
+  NotProven: {
+    shown: `${shownAs.pending} Where nothing can be said of a time, the condition \`Ready\`; \`status.follows\` shows each followed policy.`,
+    cause:
+      'The policy follows others (`select.proven` or `update.after`), and not all of them run the image, complete and available, or not yet for long enough. Where one of ' +
+      'them was rolled back, or pods of it were unavailable, its time began anew.',
+    action:
+      'Nothing: the next change of a followed policy, or the end of the time, reconciles this one. The message names the policy that does not run it, and why: it may pin tags, be ' +
+      'suspended, or its owners may not have [consented](policies/which-workloads.md#other-namespaces).',
+  },
+  NotCopied: {
+    shown: '[`Reconciling`](#condition-reconciling); a push has the outcome `waiting`.',
+    cause:
+      'The followed policies run an image, and the repository of this policy does not hold it. Its digest is compared: an image that was built again, or copied with fewer platforms, is another one.',
+    action:
+      'Copy the image, with all its platforms, for example with `crane copy` or a replication rule. The push of the copy reconciles the policy.',
+  },
 } as const satisfies Explanations;

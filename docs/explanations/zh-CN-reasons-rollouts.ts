@@ -162,4 +162,19 @@ export const chineseRollouts: Readonly<Record<string, string>> = {
     '策略（`rollout.waves`）的上一批已完成滚动更新，它的 `pause` 还没有结束。',
   'Nothing: the next wave begins at the time in `status.waiting`. To begin it now, shorten `rollout.waves.pause`.':
     '什么都不用做：下一批在 `status.waiting` 中的时间开始。要立即开始，请缩短 `rollout.waves.pause`。',
+  'The update waits until the policies that this one follows have run the image, complete and available, for long enough.':
+    '更新等待被跟随的策略以完整且可用的状态运行该镜像足够长的时间。',
+  '[`Reconciling`](#condition-reconciling), `status.waiting` with the time, an Event; a push has the outcome `waiting`. Where nothing can be said of a time, the condition `Ready`; `status.follows` shows each followed policy.':
+    '[`Reconciling`](#condition-reconciling)、带有时间的 `status.waiting`、一个 Event；推送的结果是 `waiting`。时间无法确定时，为状况 `Ready`；`status.follows` 显示每个被跟随的策略。',
+  'The policy follows others (`select.proven` or `update.after`), and not all of them run the image, complete and available, or not yet for long enough. Where one of them was rolled back, or pods of it were unavailable, its time began anew.':
+    '策略跟随其他策略（`select.proven` 或 `update.after`），而它们没有全部以完整且可用的状态运行该镜像，或者时间还不够长。如果其中一个曾被回滚，或者它的 Pod 曾不可用，它的时间重新开始计算。',
+  'Nothing: the next change of a followed policy, or the end of the time, reconciles this one. The message names the policy that does not run it, and why: it may pin tags, be suspended, or its owners may not have [consented](policies/which-workloads.md#other-namespaces).':
+    '什么都不用做：被跟随的策略的下一次变化，或时间结束，会使本策略进行调谐。消息指出没有运行它的策略及原因：它可能固定的是标签，已暂停，或者它的所有者没有[同意](policies/which-workloads.zh-CN.md#其他命名空间)。',
+  'The repository does not hold the image that the followed policies run.': '仓库中没有被跟随的策略所运行的镜像。',
+  '[`Reconciling`](#condition-reconciling); a push has the outcome `waiting`.':
+    '[`Reconciling`](#condition-reconciling)；推送的结果是 `waiting`。',
+  'The followed policies run an image, and the repository of this policy does not hold it. Its digest is compared: an image that was built again, or copied with fewer platforms, is another one.':
+    '被跟随的策略运行一个镜像，而本策略的仓库中没有它。比较的是摘要：重新构建的镜像，或以较少平台复制的镜像，是另一个镜像。',
+  'Copy the image, with all its platforms, for example with `crane copy` or a replication rule. The push of the copy reconciles the policy.':
+    '复制该镜像及其所有平台，例如使用 `crane copy` 或复制规则。副本的推送会使策略进行调谐。',
 };

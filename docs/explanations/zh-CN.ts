@@ -1,6 +1,7 @@
 /** What the Chinese pages say instead of the descriptions and messages of the code and the comments of the samples. */
 import { documentation } from '../../src/core/model/reasons.ts';
 import { chineseApprovals } from './zh-CN-approvals.ts';
+import { chineseEnvironments } from './zh-CN-environments.ts';
 import { chineseBaseImages } from './zh-CN-base-images.ts';
 import { chineseNotifications } from './zh-CN-notifications.ts';
 
@@ -10,6 +11,7 @@ const path = '路径的写法如 "spec.values.image.tag"。';
 /** By the English text. A text without a translation fails `npm run generate`. */
 export const chinese: Readonly<Record<string, string>> = {
   ...chineseApprovals,
+  ...chineseEnvironments,
   ...chineseBaseImages,
   ...chineseNotifications,
   // spec
@@ -23,15 +25,15 @@ export const chinese: Readonly<Record<string, string>> = {
   'write only the repository, without a tag or digest: select chooses the tag': '只写镜像名称，不写标签和摘要：标签由 select 选择',
   'an image name is in lower case and has no scheme, such as "harbor.example.com/shop/web"':
     '镜像名称使用小写字母，不带协议前缀，例如 "harbor.example.com/shop/web"',
-  'How the tag is chosen among the candidates: exactly one of semver, digest, newest, alphabetical, numerical, replace.':
-    '如何从候选标签中选择：semver、digest、newest、alphabetical、numerical、replace 中恰好一个。',
+  'How the tag is chosen among the candidates: exactly one of semver, digest, newest, alphabetical, numerical, replace, proven.':
+    '如何从候选标签中选择：semver、digest、newest、alphabetical、numerical、replace、proven 中恰好一个。',
   'Replaces one tag by another one; containers that run any other tag stay as they are. BaseImagePolicies use it for rebased images.':
     '用一个标签替换另一个标签；运行其他标签的容器保持不变。BaseImagePolicy 用它部署变基后的镜像。',
   'The tag that is replaced, such as "1.4.2".': '被替换的标签，例如 "1.4.2"。',
   'The tag that replaces it, such as "1.4.2-base.20261123".': '替换它的标签，例如 "1.4.2-base.20261123"。',
   'write two different tags': '请写两个不同的标签',
-  'write exactly one of semver, digest, newest, alphabetical, numerical, replace; for example "semver: {}"':
-    '请在 semver、digest、newest、alphabetical、numerical、replace 中恰好写一个，例如 "semver: {}"',
+  'write exactly one of semver, digest, newest, alphabetical, numerical, replace, proven; for example "semver: {}"':
+    '请在 semver、digest、newest、alphabetical、numerical、replace、proven 中恰好写一个，例如 "semver: {}"',
   'The highest semantic version (semver.org) in a range. A leading "v" is allowed; nothing is coerced: "1.2" is not a version.':
     '范围内最高的语义化版本（semver.org）。允许以 "v" 开头；不做任何补全："1.2" 不是版本。',
   'A range in npm syntax, such as "1.18.*" or ">=1.4 <2" (or ">=1.4, <2"); by default the highest stable version is selected.':
@@ -92,8 +94,8 @@ export const chinese: Readonly<Record<string, string>> = {
   'How a selected image reaches the workloads.': '选中的镜像如何应用到工作负载。',
   'Automatic: changes workloads. Approval: changes them when somebody approves the digest. DryRun: only reports what it would change.':
     'Automatic：修改工作负载。Approval：有人批准摘要之后才修改。DryRun：只报告会修改什么。',
-  'The form in which the image is written: Tag is repository:tag, Digest is repository:tag@sha256:…. By default Tag, but Digest with select.digest or verify.':
-    '镜像的写法：Tag 是 repository:tag，Digest 是 repository:tag@sha256:…。默认为 Tag；使用 select.digest 或 verify 时默认为 Digest。',
+  'The form in which the image is written: Tag is repository:tag, Digest is repository:tag@sha256:…. By default Tag, but Digest with select.digest, select.proven, after or verify.':
+    '镜像的写法：Tag 是 repository:tag，Digest 是 repository:tag@sha256:…。默认为 Tag；使用 select.digest、select.proven、after 或 verify 时默认为 Digest。',
   'Whether an older tag may replace a newer one.': '是否允许较旧的标签替换较新的标签。',
   'When workloads may be changed; by default always. An update that is found outside of the windows waits for the next one.':
     '什么时候可以修改工作负载；默认随时可以。在窗口之外发现的更新会等到下一个窗口。',

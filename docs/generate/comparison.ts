@@ -56,7 +56,7 @@ const own: Readonly<Record<keyof typeof comparedRows, () => string>> = {
   signatures: () => '[cosign](signatures.md) 2 and 3, by key or keyless; no Notation',
   bases: () =>
     `[yes](base-images.md): reports, restarts, [rebases](rebase.md), or has them rebuilt by CI ([${codes(Object.keys(systems))}](rebuilds.md))`,
-  environments: () => 'no: each [policy](policies.md) selects for itself',
+  environments: () => 'within a cluster: production [follows](environments.md) what staging has run for a time',
   clusters: () => 'an [installation](scale.md#a-million-policies) in each',
   notifications: () => `[${codes(targetTypes)}](notifications.md)`,
   dashboard: () => '[yes](dashboard.md), with actions',

@@ -2,10 +2,10 @@ import { defined } from '../core/model/defined.ts';
 import { readPolicy } from '../service/resources/read-policy.ts';
 import { readConfig, registryAliases, type Config } from '../service/config/settings.ts';
 import { processSource } from '../service/config/environment.ts';
+import { consentAnnotation } from '../core/model/consent-annotation.ts';
 import {
   addNamespaces,
   type ConsentGrant,
-  consentAnnotation,
   evaluateConsent,
   letsSomebody,
   maxConsent,

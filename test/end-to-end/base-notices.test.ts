@@ -9,7 +9,7 @@ import { Redis } from 'ioredis';
 import type { Notice } from '../../src/core/model/notice.ts';
 import type { BaseStatus } from '../../src/core/model/base-status.ts';
 import { actionAnnotations } from '../../src/core/model/policy-actions.ts';
-import { consentAnnotation } from '../../src/core/plan/consent.ts';
+import { consentAnnotation } from '../../src/core/model/consent-annotation.ts';
 import { shippedRules } from '../harness/shipped-permissions.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { basePath, pushApplications, pushBase, runPods } from './base-fleet.ts';

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { BaseStatus } from '../../src/core/model/base-status.ts';
-import { consentAnnotation } from '../../src/core/plan/consent.ts';
+import { consentAnnotation } from '../../src/core/model/consent-annotation.ts';
 import { buildImage } from '../bases/recognize/build-image.ts';
 import { runCommand } from '../cli/run-command.ts';
 import { pushImage } from '../harness/push-image.ts';

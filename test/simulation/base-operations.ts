@@ -1,5 +1,5 @@
 /** What happens in seeds with a BaseImagePolicy, in addition: bases are pushed, applications rebuilt, and people and faults meet the policy. */
-import { consentAnnotation } from '../../src/core/plan/consent.ts';
+import { consentAnnotation } from '../../src/core/model/consent-annotation.ts';
 import { appLabel, base, basePolicyName, labelsOf, type BaseSetup } from './base-setup.ts';
 import { basePolicies, basePolicyNow, createBasePolicy, type BaseWorld } from './base-world.ts';
 import { appImage, baseImage, type StoredImage } from './image-content.ts';

@@ -2,7 +2,7 @@
 import { limits } from '../../src/core/model/last-update.ts';
 import type { HistoryEntry } from '../../src/core/model/policy-status.ts';
 import { readStatus } from '../../src/core/model/stored-status.ts';
-import { consentAnnotation } from '../../src/core/plan/consent.ts';
+import { consentAnnotation } from '../../src/core/model/consent-annotation.ts';
 import { shorten } from './images.ts';
 import type { ImagePatch } from './patch-log.ts';
 import { otherNamespace, policyNamespace } from './setup.ts';

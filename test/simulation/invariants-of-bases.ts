@@ -2,7 +2,7 @@
 import { restartedForAnnotation } from '../../src/service/kube/restart-workload.ts';
 import { readBaseStatus } from '../../src/core/model/base-status.ts';
 import { textOrEmpty } from '../../src/core/model/untyped.ts';
-import { consentAnnotation } from '../../src/core/plan/consent.ts';
+import { consentAnnotation } from '../../src/core/model/consent-annotation.ts';
 import type { ApiObject } from './api-server.ts';
 import { appContainer, appLabel, basePolicyName } from './base-setup.ts';
 import { baseOf, basePolicies, basePolicyNow, type BaseAct, type RestartPatch } from './base-world.ts';

@@ -1,6 +1,6 @@
 /** What must hold for each change of an image. "Too late" is counted from when the request was sent: 3 s, and the time that an answer has taken. */
 import { compare, valid } from 'semver';
-import { consentAnnotation } from '../../src/core/plan/consent.ts';
+import { consentAnnotation } from '../../src/core/model/consent-annotation.ts';
 import { actionAnnotations } from '../../src/core/model/policy-actions.ts';
 import { isObject, textOrEmpty } from '../../src/core/model/untyped.ts';
 import type { ApiObject } from './api-server.ts';

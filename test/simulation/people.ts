@@ -1,6 +1,6 @@
 /** What people do to workloads, policies and Namespaces, with kubectl. */
 import { actionAnnotations } from '../../src/core/model/policy-actions.ts';
-import { consentAnnotation } from '../../src/core/plan/consent.ts';
+import { consentAnnotation } from '../../src/core/model/consent-annotation.ts';
 import { fieldsOf, isObject, textOrEmpty, type JsonObject } from '../../src/core/model/untyped.ts';
 import type { ApiObject, Edit } from './api-server.ts';
 import { containersOf } from './controllers.ts';

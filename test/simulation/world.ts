@@ -1,7 +1,7 @@
 /** Everything that there is in one run: the servers, the replicas, what people want, and the story of what happened. */
 import { apiVersion } from '../../src/service/resources/v1.ts';
 import { kind } from '../../src/service/resources/group.ts';
-import { consentAnnotation } from '../../src/core/plan/consent.ts';
+import { consentAnnotation } from '../../src/core/model/consent-annotation.ts';
 import { createApiServer, type ApiObject, type ApiServer } from './api-server.ts';
 import { createBaseWorld, furnishBase, type BaseWorld } from './base-world.ts';
 import { app, labelsOf, moving, namespaceLabel } from './base-setup.ts';

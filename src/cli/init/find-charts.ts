@@ -1,4 +1,5 @@
 /** Finds the charts and other OCI artifacts that a resource names with an exact version. Pure. */
+import { consentAnnotation } from '../../core/model/consent-annotation.ts';
 import { defined } from '../../core/model/defined.ts';
 import { matchesPattern, parseFieldPath } from '../../core/model/field-path.ts';
 import { checkFields } from '../../core/model/field-rules.ts';
@@ -8,7 +9,6 @@ import { matchesTarget } from '../../core/model/resolve-target.ts';
 import { fieldsOf, textOrEmpty } from '../../core/model/untyped.ts';
 import { formatWorkload, refOf, type Workload, type WorkloadRef } from '../../core/model/workload.ts';
 import { readChartVersion } from '../../core/select/chart-version.ts';
-import { consentAnnotation } from '../../core/plan/consent.ts';
 import { fieldOf, type HeldChart } from '../../core/plan/chart-fields.ts';
 import { type Config, registryAliases } from '../../service/config/settings.ts';
 import type { TargetKind } from '../../service/kube/targets.ts';

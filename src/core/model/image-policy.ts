@@ -33,6 +33,8 @@ export interface ImagePolicy {
   readonly editedBy?: string;
   /** The last requested action, if it came through the API. */
   readonly requested?: RequestedAction;
+  /** The consent annotation of the policy: the namespaces whose policies may follow it. Absent if it has none, and that of the Namespace decides. */
+  readonly allowPoliciesFrom?: string;
   /** The labels of the policy; absent if it has none. */
   readonly labels?: Readonly<Record<string, string>>;
   /** The BaseImagePolicy that created the policy; absent if a user did. */
@@ -68,6 +70,8 @@ export interface PolicySpec {
   /** The windows in which workloads may be changed; empty for always. */
   readonly windows: readonly UpdateWindow[];
   readonly targets: readonly PolicyTarget[];
+  /** The policies that must have run an image before it is applied; absent if there are none. With `select.proven`, they also choose it. */
+  readonly after?: ProofRules;
   /** The Secrets, in the namespace of the policy, with which the registry is accessed. */
   readonly pullSecrets?: readonly string[];
   /** The maximum number of workloads that are changed at the same time; 10 by default. */
@@ -93,6 +97,18 @@ export interface ApprovalRules {
   readonly withinMs: number;
   /** Whether the approval of who last changed the spec does not count. */
   readonly notByAuthor: boolean;
+}
+
+/** Which policies must have run an image, and for how long, before another one applies it. */
+export interface ProofRules {
+  readonly policies: readonly PolicyName[];
+  readonly forMs: number;
+}
+
+/** The name of a policy. */
+export interface PolicyName {
+  readonly namespace: string;
+  readonly name: string;
 }
 
 /** The timeout of a rollout, and the reaction to a failed one. */

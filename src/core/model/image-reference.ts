@@ -166,6 +166,8 @@ function shorten(text: string): string {
 export interface Candidate {
   readonly tag: string;
   readonly digest?: string;
+  /** Present if the tag does not point to the digest in this repository, where it names another image or none. */
+  readonly isMoved?: true;
   /** When the image was created, if the strategy uses that. */
   readonly createdAt?: string;
 }

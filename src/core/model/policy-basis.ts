@@ -36,6 +36,8 @@ const decidingStatus: Deciding<PolicyStatus> = {
   reverted: whole,
   pendingApproval: whole,
   approvals: whole,
+  healthy: false,
+  follows: false,
 };
 
 const decidingActions: Deciding<PolicyActions> = {

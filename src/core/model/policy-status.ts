@@ -5,13 +5,13 @@
 import { z } from 'zod';
 import { approvalRound } from './approval-round.ts';
 import { sides } from './failure-side.ts';
+import { followFields } from './followed-status.ts';
 import { documentation } from './reasons.ts';
 
 /** The maximum length of the lists of changes and of images. They would otherwise grow with every change. */
 export const maxListed = 10;
 /** The maximum number of listed containers; `targetCounts` counts all. */
 export const maxTargetsListed = 20;
-/** The maximum lengths of texts. */
 export const maxLengths = {
   tag: 128,
   /** Room for a tag and a count. */
@@ -247,6 +247,7 @@ export const statusSchema = z
       .exactOptional()
       .describe('The image that waits for approval.'),
     approvals: approvalRound.exactOptional(),
+    ...followFields,
   })
   .describe('What the service found and did.');
 

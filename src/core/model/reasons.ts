@@ -64,6 +64,8 @@ export const reasons = {
   ApprovalSuperseded: 'another image is selected instead of the one that waited for approval',
   ApprovalsEnded: 'approvals do not count any more, and others are needed',
   Window: 'the update waits for the next window of the policy',
+  NotProven: 'the update waits until the policies that this one follows have run the image, complete and available, for long enough',
+  NotCopied: 'the repository does not hold the image that the followed policies run',
   Held: 'a manual change replaced our image, and stays until there is a newer one',
   UnlikelyVersion: 'the first change would go to a version that is far from what runs, or to an older image, and the policy names no range',
   RejectedDigest: 'the image failed a rollout, was rolled back or was rejected, and is not applied',

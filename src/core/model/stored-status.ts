@@ -32,13 +32,13 @@ const looseStatus = statusSchema.loose();
 
 /**
  * Reads `status`. A field that does not fit the schema is dropped. A field that this version does not know is kept, because the status is written back. An
- * `observedGeneration` that the object has not reached is from before the object was restored from a backup, and is dropped as well.
+ * `observedGeneration` that the object has not reached is from before the object was restored from a backup, and is dropped as well, with the image that was healthy then.
  */
 export function readStatus(raw: unknown, generation = Number.POSITIVE_INFINITY): PolicyStatus {
   const whole = withWholeHistory(withoutLongLists(raw));
   const read = looseStatus.safeParse(whole);
   const status = read.success ? read.data : looseStatus.parse(withoutOddFields(whole, read.error));
-  const { observedGeneration = 0, ...rest } = status;
+  const { observedGeneration = 0, healthy: _, ...rest } = status;
   return observedGeneration > generation ? rest : status;
 }
 

@@ -4,7 +4,7 @@
  */
 export interface TagStrategy {
   /** The unique id of the strategy, which is also in its file name, in messages and in metrics. */
-  readonly id: 'semver' | 'digest' | 'newest' | 'alphabetical' | 'numerical' | 'replace';
+  readonly id: 'semver' | 'digest' | 'newest' | 'alphabetical' | 'numerical' | 'proven' | 'replace';
   /** A description of the selection for sentences: `the highest version in ">=1.2 <2"`. */
   readonly description: string;
   /** A note about a common misunderstanding, which is shown with the selection. */
@@ -13,6 +13,8 @@ export interface TagStrategy {
   readonly mutableTag?: string;
   /** Present if nothing limits the versions that are candidates. */
   readonly isUnbounded?: true;
+  /** Present if the image is the one that other policies run (`select.proven`): its digest decides, and names of tags say nothing. */
+  readonly isProven?: true;
   /** The only tag that may be replaced; absent for any tag. */
   readonly replaces?: string;
   /** Why the tag is not a candidate, as the end of a sentence; undefined if it is a candidate. */
@@ -29,6 +31,11 @@ export interface TagStrategy {
   remembering?(): TagStrategy;
   /** The same strategy with the creation time of each tag's image. Only strategies that do not order by name have it. */
   readonly withCreationTimes?: (created: CreationTimes) => TagStrategy;
+}
+
+/** Whether names of tags show which of two images is newer. */
+export function isOrderedByName({ mutableTag, withCreationTimes, isProven }: TagStrategy): boolean {
+  return mutableTag === undefined && withCreationTimes === undefined && isProven === undefined;
 }
 
 /** The creation time of the image of each tag according to its configuration. It is undefined if the configuration has none, and absent if it was not read. */

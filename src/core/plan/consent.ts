@@ -2,15 +2,13 @@
  * Decides which workloads of other namespaces a policy may see and change. Without the consent of its owners, a policy sees nothing of a workload: every plan,
  * comparison and rollout of a policy uses only what `asSeenBy` returns.
  */
+import { consentAnnotation } from '../model/consent-annotation.ts';
 import type { ImagePolicy } from '../model/image-policy.ts';
 import type { LabelSelector } from '../model/label-selector.ts';
 import { matchesText } from '../model/repository-pattern.ts';
 import type { TargetProblem } from './plan-update.ts';
 import type { WorkloadView } from '../model/resolve-target.ts';
 import { formatWorkload, isSameWorkload, type KindRef, type Workload, type WorkloadRef } from '../model/workload.ts';
-
-/** The consent annotation of a target or its Namespace: the namespaces whose policies may change it, "shop,ops", or "*" for all. */
-export const consentAnnotation = 'operator.technomad.dev/allow-policies-from';
 
 /** The maximum length of the annotation. A longer one refuses all: it is read for each workload that a policy selects, and could have 256 KiB. */
 export const maxConsent = 16_384;

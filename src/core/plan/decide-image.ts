@@ -23,7 +23,8 @@
  * |   workload that was created again          |                                |                                  |
  * | no candidate otherwise                    | no: NotComparable              | keep: NotComparable              |
  *
- * With allowDowngrade, what would stay as OlderThanRunning is changed. With select.replace, exactly the tag that it names is changed. A rebased image is compared as
+ * With allowDowngrade, what would stay as OlderThanRunning is changed. With select.replace, exactly the tag that it names is changed. With select.proven, every
+ * other digest is, unless the tags are versions and the candidate's is lower. A rebased image is compared as
  * the image that it was made from.
  */
 import { compareBuild, parse } from 'semver';
@@ -98,6 +99,7 @@ export function decideImage(written: ImageReference, where: ImageLocation, input
 /** Decides about an image with its known tag and digest. */
 function decideKnown(running: ImageReference, tag: string | undefined, where: ImageLocation, input: Comparison): ImageDecision {
   const { spec, candidate } = input;
+  if (spec.strategy.isProven === true) return decideProven(running, tag, input);
   if (spec.strategy.replaces !== undefined) return decideReplacement(running, tag, input);
   if (tag === undefined || tag === candidate.tag || !isRebasedTag(tag)) return compareImage(running, tag, where, input);
   const { repository, name } = running;
@@ -117,6 +119,13 @@ function originDigest({ workload, container, image }: ImageLocation, origin: str
   const update = lastUpdateOf(workload, container);
   const from = update?.to === image ? tryParseImageReference(update.from) : undefined;
   return from?.tag === origin ? from.digest : undefined;
+}
+
+/** The digest of other policies replaces any other one. Names of tags decide only where both are versions, of which none goes backwards. */
+function decideProven(running: ImageReference, tag: string | undefined, { spec, candidate }: Comparison): ImageDecision {
+  if (running.digest === candidate.digest) return { reason: 'UpToDate', message: `already runs ${candidate.tag}` };
+  const order = compareVersions(spec.strategy, tag, candidate.tag);
+  return tag !== undefined && order !== undefined && order > 0 ? older(tag, spec, candidate) : 'change';
 }
 
 function decideReplacement(running: ImageReference, tag: string | undefined, { spec, candidate }: Comparison): ImageDecision {

@@ -9,7 +9,7 @@ import type { UpdatePlan } from './plan-update.ts';
  */
 export function isSelection(candidate: Candidate, spec: PolicySpec, { status }: Pick<ImagePolicy, 'status'>, plan: UpdatePlan): boolean {
   const { strategy } = spec;
-  if (strategy.mutableTag !== undefined) return true;
+  if (strategy.mutableTag !== undefined || strategy.isProven === true) return true;
   const before = status.latest;
   if (before !== undefined && strategy.reject(before.tag) === undefined)
     return candidate.tag === before.tag || isNewerImage(candidate, before, spec);

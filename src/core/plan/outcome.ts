@@ -1,4 +1,5 @@
 import { defined } from '../model/defined.ts';
+import type { Followed } from '../model/followed-status.ts';
 import type { Candidate } from '../model/image-reference.ts';
 import { fieldManager, heldUpdate, type LastUpdate } from '../model/last-update.ts';
 import { isRebasedTag } from '../model/rebased-tag.ts';
@@ -38,6 +39,8 @@ export interface Outcome {
   readonly seen?: readonly SeenContainer[];
   /** Whether an earlier selection was compared with the running images, without a request to the registry. */
   readonly isRemembered?: boolean;
+  /** The followed policies, as they were seen; absent if they were not evaluated. */
+  readonly follows?: readonly Followed[];
   /** The pending candidate; absent if it was not evaluated. */
   readonly pending?: PendingChange;
   /** The changes that guards blocked. */

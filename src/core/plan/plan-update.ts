@@ -215,5 +215,7 @@ function findMissing(
 /** The new image in the written form of the old one: `nginx:1.2` becomes `nginx:1.3`. */
 function rewrite(running: ImageReference, { spec, candidate }: PlanInput): string {
   const pinned = spec.pin === 'Digest' && candidate.digest !== undefined ? `@${candidate.digest}` : '';
-  return `${running.name}:${candidate.tag}${pinned}`;
+  // A tag that points to another image now would only mislead readers.
+  const tag = candidate.isMoved === true && pinned !== '' ? '' : `:${candidate.tag}`;
+  return `${running.name}${tag}${pinned}`;
 }

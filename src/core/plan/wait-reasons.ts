@@ -7,6 +7,7 @@ import type { Reason } from '../model/reasons.ts';
 export const waitReasons = {
   MinAge: 'when it is as old as spec.minAge asks for',
   Window: 'when the next window of the policy opens',
+  NotProven: 'when the policies that it follows have run it for as long as the policy asks for (select.proven, update.after)',
   TooManyChanges: 'because something changes it back each time: see who else does (another ImagePolicy?)',
   RolloutRetry:
     'when its rollout is tried again: the last one failed for another reason than the image. "image-watcher release" tries it at once',

@@ -10,6 +10,7 @@ import type { ImagePolicy, RolloutSettings } from '../model/image-policy.ts';
 import { evaluateChange } from './evaluate-restarts.ts';
 import { deadlineOf } from './evaluate-rollout.ts';
 import { checkStepMs, manyRollouts, maxExamined } from './examine-rollouts.ts';
+import { isHealthOutdated } from './health.ts';
 import { hashId } from '../model/push-event.ts';
 import type { TargetSnapshot } from '../model/target-snapshot.ts';
 import { workloadKey, type Workload } from '../model/workload.ts';
@@ -32,20 +33,27 @@ export interface Due {
 }
 
 /** The next check of the policy's rollouts; undefined when there is nothing to find out. */
-export function nextCheck(policy: ImagePolicy, settings: RolloutSettings, snapshot: TargetSnapshot): Due | undefined {
+export function nextCheck(policy: ImagePolicy, settings: RolloutSettings, snapshot: TargetSnapshot, isFollowed = false): Due | undefined {
   const { resourceVersion, status } = policy;
   const { at: now } = snapshot;
   const rollouts = currentRollouts(policy, snapshot);
   const due = [...rollouts.map((rollout) => checkOf(rollout, policy, settings, snapshot)), ...backwards(policy, settings, snapshot)].filter(
     (one) => one !== undefined,
   );
-  const immediate = due.filter(({ at }) => at === undefined);
+  const immediate = [...due.filter(({ at }) => at === undefined), ...healthChecks(policy, snapshot, isFollowed)];
   if (immediate.length > 0) return { cause: shorten(immediate.map(({ cause }) => cause).join(';')) };
   const next = rollouts.length > manyRollouts ? together(due, now) : earliest(due);
   if (next?.at !== undefined) return next;
   const completion = nextCompletion(status, rolloutStatesOf(policy, snapshot), settings);
   if (completion !== undefined) return { cause: `completed:${completion.settledAt}`, ...(completion.due > now && { at: completion.due }) };
   return resultCondition(status.conditions ?? [])?.reason === 'Progressing' ? { cause: `over:${resourceVersion}` } : undefined;
+}
+
+/** A check that writes what the targets run now. The minute is part of the cause, because the caches may be behind what the check reads. */
+function healthChecks(policy: ImagePolicy, snapshot: TargetSnapshot, isFollowed: boolean): Due[] {
+  if (!isHealthOutdated(policy, snapshot, isFollowed)) return [];
+  const versions = hashId(snapshot.targets.map(({ uid, resourceVersion }) => `${uid}:${resourceVersion}`));
+  return [{ cause: `health:${policy.resourceVersion}:${versions}:${Math.floor(snapshot.at.getTime() / 60_000)}` }];
 }
 
 function earliest(due: readonly Due[]): Due | undefined {

@@ -27,6 +27,7 @@ const maxHints = 8;
 /** Some tags that the strategy selects: of each form the first and the last in its order. `also` are tried as well. Empty if none of them is selected. */
 export function sampleTags(strategy: TagStrategy, also: readonly string[] = []): readonly string[] {
   if (strategy.mutableTag !== undefined) return [strategy.mutableTag];
+  if (strategy.isProven === true) return [];
   const { numbers, words } = hintsOf(strategy);
   const bodies = [...versions, ...numbers.flatMap(versionsFrom)];
   const prefixes = ['', 'v', ...words.map((word) => `${word}-`)];

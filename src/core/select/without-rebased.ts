@@ -3,10 +3,10 @@ import type { TagStrategy } from '../model/tag-strategy.ts';
 
 /**
  * The strategy without the tags of rebased images, which only a BaseImagePolicy rolls out. A rebased image is the application's former image on a newer base,
- * so it is compared as that, and is never newer. Strategies with a fixed tag are returned unchanged.
+ * so it is compared as that, and is never newer. Strategies with a fixed tag, or with the image of other policies, are returned unchanged.
  */
 export function withoutRebased(strategy: TagStrategy): TagStrategy {
-  if (strategy.mutableTag !== undefined) return strategy;
+  if (strategy.mutableTag !== undefined || strategy.isProven === true) return strategy;
   const { remembering, withCreationTimes } = strategy;
   return {
     ...strategy,

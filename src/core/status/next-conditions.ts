@@ -1,5 +1,5 @@
 import { countApprovals } from '../plan/approvals.ts';
-import { consentAnnotation } from '../plan/consent.ts';
+import { consentAnnotation } from '../model/consent-annotation.ts';
 import { describeGone } from '../plan/running-images.ts';
 import { decisiveCondition } from '../model/decisive-condition.ts';
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
@@ -143,7 +143,7 @@ function mainConditions(result: Outcome | Postponement): ConditionState[] {
     case 'unchanged':
     case 'waiting':
       if (result.pending?.next !== undefined) return reconciling(result.pending.next.reason, describeWaiting(result.pending.next));
-      return [{ type: 'Ready', status: 'True', ...whatIs(result) }];
+      return result.kind === 'waiting' ? reconciling(reason, message) : [{ type: 'Ready', status: 'True', ...whatIs(result) }];
     case 'suspended':
       return [{ type: 'Ready', status: 'True', reason, message }];
     case 'stalled':

@@ -2,6 +2,7 @@ import { defined } from '../model/defined.ts';
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
 import type { Candidate } from '../model/image-reference.ts';
 import type { HistoryEntry, LatestImage } from '../model/policy-status.ts';
+import { isOrderedByName } from '../model/tag-strategy.ts';
 import { toTime } from '../model/text.ts';
 import type { Outcome } from '../plan/outcome.ts';
 import { isSameContainer } from '../plan/past.ts';
@@ -33,7 +34,7 @@ export function latestApplied(
 ): LatestImage | undefined {
   if (!isUsable(spec)) return latest;
   const { strategy } = spec;
-  const isOrdered = strategy.mutableTag === undefined && strategy.withCreationTimes === undefined;
+  const isOrdered = isOrderedByName(strategy);
   const isOurs = (entry: HistoryEntry) =>
     changes.some(({ workload, container, update }) => update?.at === entry.at && isSameContainer(entry, { ...workload, container }));
   const isBest = selection !== undefined && selection.isNamed !== true;

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { defined } from '../model/defined.ts';
+import { withoutDisproved } from '../rollout/health.ts';
 import { countRollouts, rolloutStatesOf } from '../rollout/count-rollouts.ts';
 import { resultCondition } from '../model/decisive-condition.ts';
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
@@ -16,6 +17,7 @@ import { maxLengths, type Condition, type PolicyStatus, type Trigger, type Trigg
 import { rolloutConditions } from './condition-states.ts';
 import type { PushEvent } from '../model/push-event.ts';
 import type { Reason } from '../model/reasons.ts';
+import { isOrderedByName } from '../model/tag-strategy.ts';
 import { compareTags } from '../select/select-tag.ts';
 import { seeTargets, type TargetsView } from '../plan/seen-targets.ts';
 import { type NewImage, showChanges, showSeen, showTargets } from '../plan/target-states.ts';
@@ -70,12 +72,19 @@ export function nextStatus(
   const counts = rollouts && countRollouts(current, rollouts, now);
   const states = rollouts && rolloutConditions(current, rollouts, now);
   const next: PolicyStatus = {
-    ...found,
+    ...withFollowed(snapshot ? withoutDisproved(found, policy, snapshot) : found, result),
     ...defined({ rollouts: counts }),
     ...(cause.isHinted !== true && { observedGeneration: policy.generation }),
     ...(isBeside ? keptWait(waiting, result) : { conditions: nextConditions(policy, resolved, now, states) }),
   };
   return isWorthWriting(policy.status, next, now) ? next : undefined;
+}
+
+/** The status with what the followed policies show. */
+function withFollowed(status: PolicyStatus, result: Outcome | Postponement): PolicyStatus {
+  if (result.kind === 'postponed' || result.follows === undefined) return status;
+  const { follows: _, ...others } = status;
+  return result.follows.length === 0 ? others : { ...others, follows: result.follows };
 }
 
 /** The status with what people have decided about the selected image, or have to. */
@@ -100,7 +109,7 @@ export function isOlderThanSelected({ spec, status }: ImagePolicy, tag: string):
   if (latest === undefined || !isUsable(spec)) return false;
   const { strategy } = spec;
   // Names of tags without an order do not show which image is newer.
-  if (strategy.mutableTag !== undefined || strategy.withCreationTimes !== undefined || strategy.reject(latest) !== undefined) return false;
+  if (!isOrderedByName(strategy) || strategy.reject(latest) !== undefined) return false;
   return compareTags(strategy, tag, latest) < 0;
 }
 

@@ -65,6 +65,8 @@ export const reasonsZh: Readonly<Record<Reason, string>> = {
   RetriesExhausted: '镜像的滚动更新多次因镜像以外的原因失败，不会自动再次尝试',
   TooManyChanges: '工作负载在一小时内被改为同一个镜像的次数过多',
   WavePending: '在它之前的工作负载完成滚动更新之后，才修改该工作负载',
+  NotProven: '更新等待被跟随的策略以完整且可用的状态运行该镜像足够长的时间',
+  NotCopied: '仓库中没有被跟随的策略所运行的镜像',
   WavePause: '上一批之后的暂停结束时，才修改该工作负载',
   ChangeReverted: 'GitOps 工具每次都把镜像改回去',
   InvalidPolicy: '无法理解 spec',

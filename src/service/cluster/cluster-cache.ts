@@ -1,6 +1,6 @@
-import type { ImagePolicy, PolicySpec, PolicyTarget } from '../../core/model/image-policy.ts';
+import type { ImagePolicy, PolicyName, PolicySpec, PolicyTarget } from '../../core/model/image-policy.ts';
 import type { Repository } from '../../core/model/image-reference.ts';
-import { createStalledIndex, createPolicyIndex, createTargetIndex, type TargetIndex } from './policy-indexes.ts';
+import { createFollowerIndex, createStalledIndex, createPolicyIndex, createTargetIndex, type TargetIndex } from './policy-indexes.ts';
 import { kindsOf } from '../../core/model/resolve-target.ts';
 import { createKindQuota } from './kind-quota.ts';
 import type { KindRef, Workload } from '../../core/model/workload.ts';
@@ -48,11 +48,12 @@ export function createClusterCache({ otherKinds = () => [], whyHeld, ...options 
   const allByRepository = createPolicyIndex();
   const byTarget = createTargetIndex();
   const stalled = createStalledIndex();
+  const followers = createFollowerIndex();
   const quota = createKindQuota();
   if (namespaces.rules.selector !== undefined)
     written.subscribe(({ type, object }) => (type === 'deleted' ? allByRepository.remove(object) : allByRepository.put(object)));
   policies.subscribe(({ type, object, previous }) => {
-    for (const index of [byRepository, byTarget, stalled]) {
+    for (const index of [byRepository, byTarget, stalled, followers]) {
       if (type === 'deleted') index.remove(object);
       else index.put(object);
     }
@@ -91,6 +92,8 @@ export function createClusterCache({ otherKinds = () => [], whyHeld, ...options 
     /** The Stalled policies that a changed Secret may fix, in one namespace or (undefined) in all. */
     stalledForSecretsIn: (namespace: string | undefined) =>
       stalled.stalledIn(namespace).flatMap(({ namespace, name }) => findPolicy(namespace, name) ?? []),
+    /** The policies that name this one in select.proven or update.after. */
+    followersOf: (policy: PolicyName) => followers.followersOf(policy).flatMap(({ namespace, name }) => findPolicy(namespace, name) ?? []),
     policiesOf: (...asked: Parameters<TargetIndex['policiesOf']>) =>
       byTarget.policiesOf(...asked).flatMap(({ namespace, name }) => findPolicy(namespace, name) ?? []),
     listen(added: CacheListeners) {

@@ -1,5 +1,13 @@
 import { formatRepository, type Repository } from '../../core/model/image-reference.ts';
-import { type ImagePolicy, policyKey, scopeOf, mayBeClearedBySecret, type PolicyTarget } from '../../core/model/image-policy.ts';
+import {
+  type ImagePolicy,
+  isUsable,
+  type PolicyName,
+  policyKey,
+  scopeOf,
+  mayBeClearedBySecret,
+  type PolicyTarget,
+} from '../../core/model/image-policy.ts';
 import { formatSelector, type LabelSelector, matchesSelector } from '../../core/model/label-selector.ts';
 import { kindKey, type KindRef, type Workload, workloadKey, type WorkloadRef } from '../../core/model/workload.ts';
 import type { Asker } from '../../core/plan/consent.ts';
@@ -40,8 +48,6 @@ export function createPolicyIndex(): PolicyIndex {
   };
 }
 
-type PolicyName = Pick<ImagePolicy, 'namespace' | 'name'>;
-
 /** The policies that are Stalled for a reason that a changed Secret may clear, by namespace. Usually there are none, so changes of Secrets cost nothing. */
 export interface StalledIndex {
   put(policy: ImagePolicy): void;
@@ -71,6 +77,37 @@ export function createStalledIndex(): StalledIndex {
       const found = namespace === undefined ? [...byNamespace.values()] : [byNamespace.get(namespace) ?? new Map<string, PolicyName>()];
       return found.flatMap((policies) => [...policies.values()]);
     },
+  };
+}
+
+/** Policies by those that they follow, so that a change of one of these finds its followers. */
+export interface FollowerIndex {
+  put(policy: ImagePolicy): void;
+  remove(policy: PolicyName): void;
+  /** The policies that name this one. Whether they may see it is another question. */
+  followersOf(policy: PolicyName): readonly PolicyName[];
+}
+
+/** Creates an empty index of followers. */
+export function createFollowerIndex(): FollowerIndex {
+  const byFollowed = createGroups<PolicyName>(policyKey);
+  const followedBy = new Map<string, readonly PolicyName[]>();
+  const remove = (policy: PolicyName) => {
+    const key = policyKey(policy);
+    for (const followed of followedBy.get(key) ?? []) byFollowed.remove(policyKey(followed), key);
+    followedBy.delete(key);
+  };
+  return {
+    remove,
+    put(policy) {
+      remove(policy);
+      const followed = isUsable(policy.spec) ? policy.spec.after?.policies : undefined;
+      if (followed === undefined) return;
+      const { namespace, name } = policy;
+      for (const one of followed) byFollowed.set(policyKey(one), { namespace, name });
+      followedBy.set(policyKey(policy), followed);
+    },
+    followersOf: (policy) => [...byFollowed.get(policyKey(policy)).values()],
   };
 }
 

@@ -7,6 +7,7 @@ import { untilSynced } from '../cluster/policy-watches.ts';
 import { tickMs } from '../poll/poll-schedule.ts';
 import type { RedisHealth } from '../queue/redis-health.ts';
 import { hasOtherPods } from '../explain/count-pods.ts';
+import { considerFollowers } from '../reconcile/enqueue/enqueue-followers.ts';
 import { createSourceListener } from '../reconcile/enqueue/enqueue-for-sources.ts';
 import { createConsentListener, enqueueForWorkload } from '../reconcile/enqueue/enqueue-new-targets.ts';
 import { configMapsByWorkload } from '../reconcile/restart-configured.ts';
@@ -94,6 +95,7 @@ function followCaches(
   cluster.policies.subscribe((change) => {
     feed.publish(change);
     enqueuer.onPolicy(change);
+    considerFollowers(change, cluster, enqueuer);
   });
   const considerSource = createSourceListener(cluster, ports.cluster, enqueuer);
   cluster.listen({

@@ -4,10 +4,12 @@ import { confirmAll } from '../../core/model/confirmation.ts';
 import type { ImagePolicy, PolicySpec, PolicyTarget } from '../../core/model/image-policy.ts';
 import { normaliseRegistry } from '../../core/model/image-reference.ts';
 import { pullAccess } from '../../core/model/image-source.ts';
+import type { OnAnswered } from '../../core/model/server-clock.ts';
 import { resolveTarget } from '../../core/model/resolve-target.ts';
 import { verificationSecrets } from '../../core/model/verification.ts';
 import { rollsOut, type Workload } from '../../core/model/workload.ts';
 import { consentTo } from '../../core/plan/consent.ts';
+import { maySee } from '../../core/plan/proven.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { listSelected, readWorkload } from '../kube/read-workload.ts';
 import { patchConfirmed } from '../kube/patch-images.ts';
@@ -128,8 +130,8 @@ function createPolicies(
   { secretVersions }: Pick<Policies, 'secretVersions'>,
 ): Policies {
   const readContext = readContextOf(foundation);
-  const readWritten = async (namespace: string, name: string, signal?: AbortSignal) => {
-    const raw = await readObject<unknown>(client, objectPath(policyResource, namespace, name), signal);
+  const readWritten = async (namespace: string, name: string, signal?: AbortSignal, onAnswered?: OnAnswered) => {
+    const raw = await readObject<unknown>(client, objectPath(policyResource, namespace, name), signal, onAnswered);
     return raw === undefined ? undefined : readPolicy(raw, readContext, cache.written.get(namespace, name));
   };
   const confirmPolicy = createPolicyCheck({
@@ -146,8 +148,8 @@ function createPolicies(
     isWatching,
     recentPushes: createRecentPushes(Date.now),
     isComplete: createListCheck({ client, resource: policyResource, store: cache.written, watches: policyWatches }),
-    async read(namespace, name, signal) {
-      const policy = await readWritten(namespace, name, signal);
+    async read(namespace, name, signal, onAnswered) {
+      const policy = await readWritten(namespace, name, signal, onAnswered);
       // The labels are read again if another replica made the job, because our watch of the Namespaces may be behind.
       if (policy !== undefined && !cache.isSelected(namespace)) await namespaces.readLabels(namespace, signal);
       return policy && cache.effective(policy);
@@ -184,6 +186,8 @@ function createClusterView({ settings: { config }, aliases }: Foundation, { cach
     aliases,
     policiesOf: (workload) =>
       cache.policiesOf(workload, (policy) => consentTo(workload, policy, { crossNamespace, namespaceConsent }).granted),
+    findPolicy: cache.findPolicy,
+    isFollowed: (policy) => cache.followersOf(policy).some((follower) => maySee(follower, policy, { crossNamespace, namespaceConsent })),
     now: Date.now,
   };
 }

@@ -1,5 +1,5 @@
 /** The parts of a Namespace that decide which policies it has: its labels and its consent annotation. */
-import { consentAnnotation } from '../../core/plan/consent.ts';
+import { consentAnnotation } from '../../core/model/consent-annotation.ts';
 import { PermanentError } from '../../core/model/errors.ts';
 import type { KubeClient } from './client.ts';
 import { isKubeError } from './kube-error.ts';

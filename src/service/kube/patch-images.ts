@@ -9,7 +9,7 @@ import { KubeError } from './kube-error.ts';
 import { projectWorkload } from './project-workload.ts';
 import { objectPath } from './objects.ts';
 import { retryTransient } from './retry.ts';
-import { consentAnnotation } from '../../core/plan/consent.ts';
+import { consentAnnotation } from '../../core/model/consent-annotation.ts';
 import { parseFieldPath } from '../../core/model/field-path.ts';
 
 export interface PatchOptions extends Pick<KubeRequest, 'signal' | 'sendBefore'> {

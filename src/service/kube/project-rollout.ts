@@ -29,6 +29,7 @@ function readDeployment({ spec, status }: Parts): WorkloadRollout {
   const total = numberOf(status['replicas']);
   const { status: progresses, reason, message, lastUpdateTime, lastTransitionTime } = conditionOf(status, 'Progressing');
   const failure = conditionOf(status, 'ReplicaFailure');
+  const isAvailable = conditionOf(status, 'Available');
   const resumedAt = reason === 'DeploymentResumed' ? lastUpdateTime : progresses === 'True' ? lastTransitionTime : '';
   return {
     observedGeneration: numberOf(status['observedGeneration']),
@@ -44,6 +45,7 @@ function readDeployment({ spec, status }: Parts): WorkloadRollout {
     ...(reason !== '' && { isIncomplete: reason !== 'NewReplicaSetAvailable' }),
     ...(failure.status === 'True' && { [isDenied(failure.message) ? 'denied' : 'cannotCreate']: failure.message }),
     ...(resumedAt !== '' && { resumedAt }),
+    ...(isAvailable.status === 'True' && isAvailable.lastTransitionTime !== '' && { availableSince: isAvailable.lastTransitionTime }),
     ...(spec['paused'] === true && { haltedBecause: 'it is paused' }),
   };
 }

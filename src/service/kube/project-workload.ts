@@ -1,5 +1,5 @@
 import { defined } from '../../core/model/defined.ts';
-import { consentAnnotation } from '../../core/plan/consent.ts';
+import { consentAnnotation } from '../../core/model/consent-annotation.ts';
 import { findGitOpsTool } from '../../core/plan/guards/git-ops.ts';
 import { fieldLabel } from '../../core/model/field-path.ts';
 import type { LastUpdate } from '../../core/model/last-update.ts';

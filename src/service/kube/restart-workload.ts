@@ -5,7 +5,7 @@ import { describeError, PermanentError } from '../../core/model/errors.ts';
 import { isDigest } from '../../core/model/image-reference.ts';
 import { fieldManager } from '../../core/model/last-update.ts';
 import type { WorkloadRef } from '../../core/model/workload.ts';
-import { consentAnnotation } from '../../core/plan/consent.ts';
+import { consentAnnotation } from '../../core/model/consent-annotation.ts';
 import type { RunningPods } from '../../core/rollout/running-pods.ts';
 import type { KubeClient } from './client.ts';
 import { isKubeError } from './kube-error.ts';

@@ -3,6 +3,7 @@ import { refuse } from '../../core/plan/guard-plan.ts';
 import type { AppliedChange, TargetPlan, TargetProblem, UpdatePlan } from '../../core/plan/plan-update.ts';
 import type { PendingDecision } from '../../core/plan/pending-candidate.ts';
 import { failedTries } from '../../core/plan/retries.ts';
+import { defined } from '../../core/model/defined.ts';
 import { confirmAll, type Confirm } from '../../core/model/confirmation.ts';
 import { PermanentError, WaitError } from '../../core/model/errors.ts';
 import { policyKey } from '../../core/model/image-policy.ts';
@@ -11,6 +12,7 @@ import { findContainer, identityOf, isNewer, workloadKey, type ContainerChange, 
 import { inParallel } from '../../core/async/in-parallel.ts';
 import { imagesOf, withProgress, type Attempt, type Progress, type StartAgain } from './attempt.ts';
 import { confirmSource, gatherConsents, type ConfirmConsent } from './consents.ts';
+import { gatherProof, type GatheredProof } from './followed.ts';
 import { planWith, type Planned } from './plan.ts';
 import type { Ports } from './ports.ts';
 import { isOld, type Selected } from './selection.ts';
@@ -36,16 +38,23 @@ export async function apply(attempt: Attempt, { selected, decision, plan }: Plan
   const { policy } = attempt;
   const { selection, running } = selected;
   const { consents, read, confirm: confirmConsent } = await gatherConsents(attempt, plan, ports.workloads);
+  const proof = await gatherProof(attempt, selection, plan, ports);
   const { fresh, applied, refused } = attempt.progress;
-  const asked = withProgress(attempt, { ...attempt.progress, selected, fresh: new Map([...fresh, ...read]) });
+  const followed = proof?.followed;
+  const asked = withProgress(attempt, {
+    ...attempt.progress,
+    selected,
+    fresh: new Map([...fresh, ...read]),
+    ...defined({ followed }),
+  });
   // The reads of the consents may show that another writer was faster, or that a consent was withdrawn.
   if (imagesOf({ ...asked, spec: selection.spec }) !== running) return { again: 'TargetChanged', progress: asked.progress };
   const candidate = plan.candidate;
   const planAgain = (known: Progress['refused']) =>
-    planWith(policy, { ...selection, candidate }, asked.cluster, { applied, refused: known, consents });
-  const agreed = consents.size === 0 ? plan : planAgain(refused);
+    planWith(policy, { ...selection, candidate }, asked.cluster, { applied, refused: known, consents, ...defined({ followed }) });
+  const agreed = consents.size === 0 && followed === undefined ? plan : planAgain(refused);
   if (decision.apply === undefined) return { selected, decision, plan: agreed, attempt: asked };
-  const patchSome: PatchAll = (one, targets) => patchAll(one, targets, asked, { ...ports, confirmConsent });
+  const patchSome: PatchAll = (one, targets) => patchAll(one, targets, asked, { ...ports, confirmConsent, confirmProof: proof?.confirm });
   const hasWaves = selection.spec.rollout?.waves !== undefined && selection.rules === undefined;
   const { made, results } = hasWaves
     ? await patchWave({ plan: agreed, refused, planAgain, patch: patchSome })
@@ -108,12 +117,19 @@ async function patchWave({ plan, refused, planAgain, patch }: WaveToPatch): Prom
   return { made: next.made, results: [...begun, ...next.results] };
 }
 
+/** What is confirmed before each try of a patch, besides the policy. */
+interface Confirmations {
+  readonly confirmConsent: ConfirmConsent;
+  /** Absent for a policy that follows no other one. */
+  readonly confirmProof: GatheredProof['confirm'] | undefined;
+}
+
 /** Patches several workloads in parallel. */
 async function patchAll(
   plan: UpdatePlan,
   changing: readonly ChangingPlan[],
   attempt: Attempt,
-  { confirmConsent, ...ports }: ApplyPorts & { readonly confirmConsent: ConfirmConsent },
+  { confirmConsent, confirmProof, ...ports }: ApplyPorts & Confirmations,
 ): Promise<TargetResult[]> {
   const { policy, spec, signal, cluster, progress } = attempt;
   const isAnswerOld = () => progress.selected !== undefined && isOld(progress.selected, cluster.now());
@@ -124,6 +140,7 @@ async function patchAll(
         : confirmAll([
             () => ports.policies.confirm(policy, signal),
             () => confirmConsent(target.workload),
+            ...(confirmProof === undefined ? [] : [confirmProof]),
             ...target.changes.flatMap(({ source }) =>
               source === undefined ? [] : [() => confirmSource(source, attempt, ports.workloads)],
             ),

@@ -2,6 +2,7 @@
 import type { AppliedChange, TargetProblem } from '../../core/plan/plan-update.ts';
 import { asSeenBy } from '../../core/plan/consent.ts';
 import type { Outcome } from '../../core/plan/outcome.ts';
+import type { FollowedNow } from '../../core/plan/proven.ts';
 import { runningImages } from '../../core/plan/running-images.ts';
 import type { ImagePolicy, PolicySpec } from '../../core/model/image-policy.ts';
 import type { TriggerSource } from '../../core/model/policy-status.ts';
@@ -55,6 +56,8 @@ export interface Progress {
   readonly fresh: ReadonlyMap<string, Workload | undefined>;
   /** Why the API server rejects a change, by workload. A retry would not help. */
   readonly refused: ReadonlyMap<string, TargetProblem>;
+  /** What the followed policies show, as they were read from the API server; absent while nothing was to be changed. */
+  readonly followed?: FollowedNow;
 }
 
 export const noProgress: Progress = { applied: [], fresh: new Map(), refused: new Map() };

@@ -12,9 +12,14 @@ import type { Workloads } from './ports.ts';
 
 const maxParallel = 16;
 
-/** Reads the consents of the Namespaces of a policy's targets, and of the sources of their charts, which decide what the policy may see. */
+/**
+ * Reads the consents of the Namespaces of a policy's targets, of the sources of their charts, and of the policies that it follows: they decide what the policy
+ * may see.
+ */
 export async function readConsents({ policy, spec, cluster, signal }: Reconcile, { refreshConsents }: Workloads): Promise<void> {
-  const objects = [...spec.targets.map((target) => ({ ...target, name: '' })), ...sourcesOf(spec.targets, cluster)];
+  const targets: readonly WorkloadRef[] = spec.targets.map((target) => ({ ...target, name: '' }));
+  const followed = (spec.after?.policies ?? []).map((name) => ({ kind: 'ImagePolicy', ...name }));
+  const objects = [...targets, ...sourcesOf(spec.targets, cluster), ...followed];
   const asked = objects.filter((object) => needsConsent(object, policy, cluster.crossNamespace));
   if (asked.length > 0) await refreshConsents([...new Set(asked.map(({ namespace }) => namespace))], signal);
 }

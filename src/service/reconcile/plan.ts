@@ -7,6 +7,7 @@ import { pastOf } from '../../core/plan/guards/last-change.ts';
 import { digestsOfTags } from '../../core/plan/past.ts';
 import { decidePending, type PendingDecision } from '../../core/plan/pending-candidate.ts';
 import { hasChanges, planUpdate, type UpdatePlan } from '../../core/plan/plan-update.ts';
+import { followedBy } from '../../core/plan/proven.ts';
 import { tracksOf } from '../../core/plan/tracks.ts';
 import type { ImagePolicy, PolicyTarget } from '../../core/model/image-policy.ts';
 import type { Candidate } from '../../core/model/image-reference.ts';
@@ -46,8 +47,8 @@ function decide(attempt: Attempt, { selection, status, pending }: Selected): Pen
 }
 
 /** The plan of an attempt, with the changes that it has already made and those that the API server has refused. */
-export function planFor({ policy, cluster, progress: { applied, refused } }: Attempt, selection: Plannable): UpdatePlan {
-  return planWith(policy, selection, cluster, { applied, refused });
+export function planFor({ policy, cluster, progress: { applied, refused, followed } }: Attempt, selection: Plannable): UpdatePlan {
+  return planWith(policy, selection, cluster, { applied, refused, ...defined({ followed }) });
 }
 
 /**
@@ -58,7 +59,7 @@ export function planWith(
   policy: ImagePolicy,
   selection: Plannable,
   cluster: SeenCluster,
-  known: Pick<GuardContext, 'consents' | 'applied' | 'refused'> = {},
+  known: Pick<GuardContext, 'consents' | 'applied' | 'refused' | 'followed'> = {},
 ): UpdatePlan {
   const { plan, context } = propose(policy, selection, cluster);
   return guardPlan(plan, { ...context, ...known }, selection.rules?.guards);
@@ -91,6 +92,7 @@ export function propose(
     unseenProblem: (target) => unseenProblem(target, policy, crossNamespace),
   });
   const at = new Date(now());
+  const followed = spec.after && { policies: followedBy(policy, spec, cluster), at };
   const progress = spec.rollout?.waves && waveProgress(policy, candidate, snapshotOf(policy, cluster, at));
   return {
     plan,
@@ -101,7 +103,7 @@ export function propose(
       crossNamespace,
       repeatsPerHour,
       now: at,
-      ...defined({ ages, progress }),
+      ...defined({ ages, progress, followed }),
     },
   };
 }

@@ -59,7 +59,7 @@ export interface Policies {
   /** The pushes that were matched lately. */
   readonly recentPushes: RecentPushes;
   /** Reads the policy from the API server. */
-  readonly read: (namespace: string, name: string, signal: AbortSignal) => Promise<ImagePolicy | undefined>;
+  readonly read: (namespace: string, name: string, signal: AbortSignal, onAnswered?: OnAnswered) => Promise<ImagePolicy | undefined>;
   /**
    * Confirms that the policy has not changed since the plan was made, in all that decides. Returns when that was true, by the monotonic clock; undefined if it
    * has changed.
@@ -86,6 +86,10 @@ export interface ClusterView extends WorkloadView, ConsentRules, Pick<GuardConte
   readonly aliases: RegistryAliases;
   /** The policies that name or select this workload and may see it; absent if other policies are not known. */
   readonly policiesOf?: (workload: Workload) => readonly ImagePolicy[];
+  /** Finds a policy in the caches, which is shown to others only with its owners' consent (`plan/proven.ts`); absent if other policies are not known. */
+  readonly findPolicy?: (namespace: string, name: string) => ImagePolicy | undefined;
+  /** Whether another policy, which may, follows this one; absent if other policies are not known. */
+  readonly isFollowed?: (policy: Pick<ImagePolicy, 'namespace' | 'name' | 'allowPoliciesFrom'>) => boolean;
   /** The only wall clock of the processors, in ms since 1970. */
   readonly now: () => number;
 }

@@ -4,6 +4,7 @@
  */
 import { asSeenBy } from '../../core/plan/consent.ts';
 import type { Outcome } from '../../core/plan/outcome.ts';
+import { followedBy } from '../../core/plan/proven.ts';
 import { PermanentError } from '../../core/model/errors.ts';
 import { policyKey } from '../../core/model/image-policy.ts';
 import { type ApplyPorts, apply } from './apply.ts';
@@ -64,7 +65,9 @@ export async function reconcilePolicy(request: ReconcileRequest, ports: Reconcil
       if (end.progress.applied.length > progress.applied.length) changes.length = 0;
       if (end.progress.applied.length > 0) request.onPartlyApplied?.(end.progress.applied);
       if (end.again !== 'Prepared') changes.push(end.again);
-      ({ progress } = end);
+      // What others run is read again by each attempt.
+      const { followed: _, ...kept } = end.progress;
+      progress = kept;
       await (progress.selected === undefined ? mutex.release() : mutex.take());
     }
   } finally {
@@ -100,7 +103,8 @@ async function attemptOnce(request: ReconcileRequest, progress: Progress, ports:
   if (selected !== undefined && !isSelectedFor(selected, policy)) return { again: 'PolicyChanged', progress: onlyMade(progress) };
   const { secrets = ports.policies.secretVersions(policy, spec) } = progress;
   const cluster = asSeenBy(policy, ports.cluster);
-  const end = await unlessStalled(withProgress({ policy, spec, request, cluster, signal }, { ...progress, secrets }), ports);
+  const found = await unlessStalled(withProgress({ policy, spec, request, cluster, signal }, { ...progress, secrets }), ports);
+  const end = 'kind' in found ? { follows: followedBy(policy, spec, cluster), ...found } : found;
   // Reported now, it might overwrite the result of the reconcile that the change caused, and no other would follow.
   const isOutdated = 'kind' in end && isClearedBySecret(end) && ports.policies.secretVersions(policy, spec) !== secrets;
   return isOutdated ? { again: 'SecretChanged', progress: onlyMade(progress) } : end;

@@ -50,7 +50,8 @@ export function basisOf(
 }
 
 function describe(selection: Selection, plan: UpdatePlan, attempt: Attempt, isNowSelected: boolean): Outcome {
-  const outcome = outcomeOf(plan, attempt.progress.applied, { uid: attempt.policy.uid, isSelection: isNowSelected });
+  const { applied, followed } = attempt.progress;
+  const outcome = outcomeOf(plan, applied, { uid: attempt.policy.uid, isSelection: isNowSelected });
   const isNamed = !isBestOfAll(selection, plan);
   const selected = outcome.selection && { ...outcome.selection, ...(isNamed && { isNamed }) };
   return withNotes(
@@ -58,6 +59,7 @@ function describe(selection: Selection, plan: UpdatePlan, attempt: Attempt, isNo
       ...outcome,
       ...(selected && { selection: selected }),
       legacy: legacyTargets(plan, attempt),
+      ...defined({ follows: followed?.policies }),
       ...(selection.isRemembered && { isRemembered: true }),
     },
     selection.notes,

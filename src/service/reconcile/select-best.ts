@@ -10,6 +10,7 @@ import { formatRepository } from '../../core/model/image-reference.ts';
 import type { ImageSource } from '../../core/model/image-source.ts';
 import type { Reconcile } from './attempt.ts';
 import type { ListTags, Registry } from './ports.ts';
+import { selectProven } from './select-proven.ts';
 import type { Selection } from './selection.ts';
 
 /** How many images are examined before the search for a usable one is given up. Artifacts of other kinds are counted apart. */
@@ -30,6 +31,7 @@ async function selectInSlices(
 /** Selects the best tag that the registry holds; if its image cannot be used, the next best. Throws PermanentError if there is none. */
 export async function selectBest(reconcile: Reconcile, registry: Registry): Promise<Selection | Outcome> {
   const { policy, spec, request, cluster, signal } = reconcile;
+  if (spec.strategy.isProven === true) return selectProven(reconcile, registry);
   const source = registry.sourceOf(policy, spec);
   const tags = await listCandidates({ strategy: spec.strategy, source, announced: request.hint?.tag, signal }, registry.listTags);
   const { withCreationTimes } = spec.strategy;

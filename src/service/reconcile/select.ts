@@ -61,7 +61,7 @@ async function selectImage(reconcile: Reconcile, ports: SelectPorts): Promise<Se
   if (rollbackTo !== undefined) return selectRollback(reconcile, rollbackTo, ports);
   const remembered = isAboutTargets === true ? selectRemembered(reconcile) : undefined;
   if (remembered !== undefined) return remembered;
-  if (hint === undefined) return selectBest(reconcile, ports.registry);
+  if (hint === undefined || spec.strategy.isProven === true) return selectBest(reconcile, ports.registry);
   const rejected = rejectTag(spec, hint.tag);
   if (rejected !== undefined) return rejected;
   if (mayGoBack(spec)) return selectBest(reconcile, ports.registry);
@@ -89,8 +89,8 @@ async function reconsider(attempt: Attempt, selected: Selected, ports: SelectPor
   // If tags have an order, no new choice is made, so pushes since the selection are not considered.
   const isChosenAnew = mayGoBack(selection.spec) || selection.spec.strategy.mutableTag !== undefined;
   const selectedAt = isChosenAnew ? attempt.cluster.now() : selected.selectedAt;
-  // A rollback is selected anew, because it must also leave what was applied since.
-  if (attempt.request.rollbackTo !== undefined) return selectAnew(attempt, ports);
+  // A rollback is selected anew, because it must also leave what was applied since; and what others run, because a tag may have moved since.
+  if (attempt.request.rollbackTo !== undefined || selection.spec.strategy.isProven === true) return selectAnew(attempt, ports);
   if (!hasChanges(planFor(attempt, selection))) return { ...selected, running };
   const again = await selectAgain(reconcile, selection, ports.registry);
   return { ...selected, running, selectedAt, answeredAt: attempt.cluster.now(), selection: again };
@@ -108,7 +108,7 @@ async function confirmPending(
   const { policy, signal } = reconcile;
   const { waiting } = policy.status;
   if (spec.minAgeMs === undefined || !isPending(waiting) || spec.strategy.reject(waiting.tag) !== undefined) return undefined;
-  if (waiting.tag === candidate.tag) return isSameImage(waiting, candidate) ? waiting : undefined;
+  if (waiting.tag === candidate.tag || spec.strategy.isProven === true) return isSameImage(waiting, candidate) ? waiting : undefined;
   const source = registry.sourceOf(policy, spec);
   const head = await registry.headManifest(source, waiting.tag, signal);
   if (head === undefined || head.digest !== waiting.digest) return undefined;

@@ -16,6 +16,7 @@ const builders: { readonly [Way in keyof Options]: (options: Options[Way], artif
   alphabetical: strategies.alphabetical,
   numerical: strategies.numerical,
   replace: strategies.replace,
+  proven: () => strategies.proven(),
 };
 
 /** What to write in `select`. */

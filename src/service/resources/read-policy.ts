@@ -8,6 +8,7 @@ import { readEditor } from '../../core/model/named-approvals.ts';
 import { readActions, readRequest } from '../../core/model/policy-actions.ts';
 import { readStatus } from '../../core/model/stored-status.ts';
 import { refOf } from '../../core/model/workload.ts';
+import { consentAnnotation } from '../../core/model/consent-annotation.ts';
 import { baseKind, group } from './group.ts';
 import { readScope } from './read-scope.ts';
 import { readEnvelope, specOrProblem } from './read-envelope.ts';
@@ -38,6 +39,8 @@ export function readPolicy(raw: unknown, context: ReadContext, before?: ImagePol
   const actions = readActions(annotations);
   const requested = readRequest(annotations);
   const editedBy = readEditor(annotations);
+  const { [consentAnnotation]: allowed } = annotations;
+  const allowPoliciesFrom = typeof allowed === 'string' ? allowed : undefined;
   const source: SpecSource = { namespace: names.namespace, writtenIn: writtenIn(managedFields, context) };
   const spec = readSpecOnce(object.spec, source, context, before?.namespace === names.namespace ? before.spec : undefined);
   return {
@@ -47,7 +50,7 @@ export function readPolicy(raw: unknown, context: ReadContext, before?: ImagePol
     spec,
     status: readStatus(object.status, names.generation),
     ...(Object.keys(actions).length > 0 && { actions }),
-    ...defined({ requested, parent, editedBy }),
+    ...defined({ requested, parent, editedBy, allowPoliciesFrom }),
   };
 }
 

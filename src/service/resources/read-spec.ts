@@ -10,6 +10,7 @@ import type {
   ApprovalRules,
   PolicySpec,
   PolicyTarget,
+  ProofRules,
   RolloutSettings,
   TargetFields,
   TargetParts,
@@ -81,6 +82,7 @@ export function readSpec(raw: unknown, { namespace, writtenIn }: SpecSource, con
     targets: spec.targets.map((target, index) =>
       readTarget(target, index, { ...context, namespace, repository, artifact: artifactOf(spec) }),
     ),
+    ...defined({ after: readProof(spec, namespace) }),
     ...(spec.pullSecrets !== undefined && { pullSecrets: spec.pullSecrets.map(({ name }) => name) }),
     pollIntervalMs: written.poll ?? builtInSettings.poll,
     ...(spec.verify !== undefined && { verification: readVerification(spec.verify) }),
@@ -88,6 +90,14 @@ export function readSpec(raw: unknown, { namespace, writtenIn }: SpecSource, con
     ...rolloutOf(written.rollout ?? builtInSettings.rollout),
     origins: originsOf(written),
   };
+}
+
+/** The policies that have to run an image first, with their namespaces. */
+function readProof({ select, update }: Pick<Spec, 'select' | 'update'>, namespace: string): ProofRules | undefined {
+  const written = select.proven ?? update?.after;
+  if (written === undefined) return undefined;
+  const forMs = readDuration(select.proven === undefined ? 'spec.update.after.for' : 'spec.select.proven.for', written.for) ?? 0;
+  return { policies: written.policies.map((policy) => ({ namespace, ...policy })), forMs };
 }
 
 /** The settings that have defaults, in the form in which a policy or the configuration writes them. */

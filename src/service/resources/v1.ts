@@ -38,6 +38,14 @@ export const specSchema = withChecks(
         rule: "!has(self.select) || !has(self.select.digest) || !has(self.update) || !has(self.update.pin) || self.update.pin != 'Tag'",
         message: 'select.digest with update.pin: Tag would never change anything: remove pin, or write Digest',
       },
+      {
+        rule: "!has(self.update) || !has(self.update.pin) || self.update.pin != 'Tag' || (!has(self.update.after) && (!has(self.select) || !has(self.select.proven)))",
+        message: 'a tag may move to an image that nobody has run: with select.proven and update.after, remove pin, or write Digest',
+      },
+      {
+        rule: '!has(self.select) || !has(self.select.proven) || (!has(self.tags) && !has(self.artifact) && (!has(self.update) || !has(self.update.after)))',
+        message: 'select.proven selects images by what other policies run: remove tags, artifact and update.after',
+      },
     ],
   ),
   checkFollowedTag,

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
-import { consentAnnotation } from '../../../src/core/plan/consent.ts';
+import { consentAnnotation } from '../../../src/core/model/consent-annotation.ts';
 import { UsageError } from '../../../src/service/command-line/command.ts';
 import { startCliWorld, withNamespace, type CliWorld } from '../../cli/cluster-world.ts';
 import { runCommand } from '../../cli/run-command.ts';

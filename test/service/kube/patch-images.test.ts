@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
-import { consentAnnotation } from '../../../src/core/plan/consent.ts';
+import { consentAnnotation } from '../../../src/core/model/consent-annotation.ts';
 import { PermanentError } from '../../../src/core/model/errors.ts';
 import type { Workload } from '../../../src/core/model/workload.ts';
 import { openKubeClient, type KubeClient } from '../../../src/service/kube/client.ts';

@@ -5,6 +5,7 @@ import { sides } from '../../../src/core/model/failure-side.ts';
 import type { PolicyStatus } from '../../../src/core/model/policy-status.ts';
 import type { JsonObject } from '../../../src/core/model/untyped.ts';
 import { approvalRoundArbitrary, approvalsArbitrary } from './approval-arbitrary.ts';
+import { followArbitraries, keepsRules, provenBy } from './follow-arbitrary.ts';
 import { list, matching, some, text, windows } from './arbitrary-parts.ts';
 
 const duration = fc
@@ -31,6 +32,7 @@ const select = fc.oneof(
   fc.constant({ alphabetical: {} }),
   fc.constant({ numerical: {} }),
   fc.constant({ replace: { from: '1.4.2', to: '1.4.2-base.20261123' } }),
+  provenBy.map((proven) => ({ proven })),
 );
 const ignore = list(text(512, '-debug$', 'rc'));
 const tags = fc.oneof(
@@ -112,7 +114,7 @@ const wholeSpec = some(
     minAge: duration,
     pullSecrets,
     targets: list(target, 1),
-    update: some({ mode, approvals, pin, allowDowngrade: fc.boolean(), windows }).filter(
+    update: some({ mode, approvals, pin, allowDowngrade: fc.boolean(), windows, after: provenBy }).filter(
       (one) => !('approvals' in one) || one.mode === 'Approval',
     ),
     rollout,
@@ -176,11 +178,7 @@ function wire<T>(arbitrary: fc.Arbitrary<unknown>): fc.Arbitrary<T> {
 export const v1SpecArbitrary: fc.Arbitrary<Spec> = wire(
   fc
     .oneof({ weight: 3, arbitrary: wholeSpec }, { weight: 3, arbitrary: nearlyVisibleSpec }, { weight: 2, arbitrary: visibleSpec })
-    // A moved tag would change nothing.
-    .filter(
-      ({ select, update }) =>
-        !(select !== undefined && 'digest' in select && update !== undefined && 'pin' in update && update.pin === 'Tag'),
-    ),
+    .filter(keepsRules),
 );
 
 /** v1 specs that v1alpha1 can express. */
@@ -282,6 +280,7 @@ export const v1StatusArbitrary: fc.Arbitrary<PolicyStatus> = wire(
     ),
     pendingApproval: some({ tag, digest }, ['tag', 'digest']),
     approvals: approvalRoundArbitrary({ tag, digest, dateTime }),
+    ...followArbitraries({ tag, digest, dateTime, message, namespace, name }),
   }),
 );
 

@@ -23,6 +23,7 @@ const image = sometimes(
 const range = sometimes(fc.constantFrom('', '*', '1.18.*', '>=1.4 <2', '^2 || ~3.1', '1.2.3-rc.1 - 2'), text);
 const pattern = sometimes(fc.constantFrom('.*', '^v(?P<a>\\d+)-(.*)$', '(?<a>[a-z]+)(\\.)', '[^x]+'), text);
 const extract = sometimes(fc.constantFrom('$a', '${a}', '$0', '$1.$a', 'x$a$$'), text);
+const provenBy = some({ policies: list(some({ name, namespace: label }, ['name'])), for: duration }, ['policies']);
 const strategy = fc.oneof(
   some({ range, prereleases: fc.boolean() }).map((semver) => ({ semver })),
   fc.constantFrom('latest', 'main', 'v1_0', 'A.b-c').map((tag) => ({ digest: { tag } })),
@@ -30,6 +31,7 @@ const strategy = fc.oneof(
   fc.constant({ alphabetical: {} }),
   fc.constant({ numerical: {} }),
   fc.constant({ replace: { from: 'v1.4.2', to: 'v1.4.2-base.20261123' } }),
+  provenBy.map((proven) => ({ proven })),
 );
 const tags = fc.oneof(
   some({ allow: pattern, ignore: list(pattern) }),
@@ -67,6 +69,7 @@ const update = some({
   pin: fc.constantFrom('Tag', 'Digest', null),
   allowDowngrade: fc.boolean(),
   windows: list(window),
+  after: provenBy,
 });
 const secretRef = some({ name, key: sometimes(fc.constantFrom('cosign.pub', 'a_b', '..x'), text) }, ['name', 'key']);
 

@@ -1,6 +1,6 @@
 /** The output of `bases init`: YAML with comments, and an overview for people. Pure. */
 import { formatRepository, type Repository } from '../../../core/model/image-reference.ts';
-import { consentAnnotation } from '../../../core/plan/consent.ts';
+import { consentAnnotation } from '../../../core/model/consent-annotation.ts';
 import { paintFor, type Terminal } from '../../../service/command-line/command.ts';
 import { countOf, fit, formatTable } from '../../../service/command-line/output.ts';
 import { formatPolicies } from '../../../service/command-line/policy-documents.ts';

@@ -4,6 +4,7 @@ import type { ImagePolicy, PolicySpec } from '../../model/image-policy.ts';
 import type { AppliedChange, TargetPlan, TargetProblem } from '../plan-update.ts';
 import type { Reason } from '../../model/reasons.ts';
 import type { CreationTimes } from '../../model/tag-strategy.ts';
+import type { FollowedNow } from '../proven.ts';
 import type { WaitReason } from '../wait-reasons.ts';
 
 /** The data on which guards base their decisions. */
@@ -13,11 +14,13 @@ export interface GuardContext {
   readonly crossNamespace: CrossNamespace;
   /** The consents by workload, as they were just read. Undefined if they were not read, and nothing is about to be patched. */
   readonly consents?: ReadonlyMap<string, Consent>;
-  readonly spec: Pick<PolicySpec, 'mode' | 'approvals' | 'windows' | 'strategy' | 'rollout'>;
+  readonly spec: Pick<PolicySpec, 'mode' | 'approvals' | 'windows' | 'strategy' | 'rollout' | 'after'>;
   readonly candidate: Candidate;
   /** When the candidate and the images that it replaces were created. Images that could not be read are absent; undefined if the registry was not asked. */
   readonly ages?: CreationTimes;
   readonly now: Date;
+  /** What the followed policies show; undefined if the policy follows none, or if they are not known. */
+  readonly followed?: FollowedNow;
   /** How often a container may be changed to the same image within an hour. */
   readonly repeatsPerHour: number;
   /** The changes that this reconcile has already made. */

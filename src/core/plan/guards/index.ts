@@ -6,6 +6,7 @@ import { dryRun } from './dry-run.ts';
 import type { Guard } from './guard.ts';
 import { held } from './held.ts';
 import { paused } from './paused.ts';
+import { proven } from './proven.ts';
 import { rejected } from './rejected.ts';
 import { repeats } from './repeats.ts';
 import { retry } from './retry.ts';
@@ -26,6 +27,7 @@ export const guards: readonly Guard[] = [
   unlikelyVersion,
   paused,
   dryRun,
+  proven,
   approval,
   repeats,
   window,

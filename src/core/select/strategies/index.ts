@@ -3,7 +3,8 @@ import { alphabetical } from './alphabetical.ts';
 import { digest } from './digest.ts';
 import { newest } from './newest.ts';
 import { numerical } from './numerical.ts';
+import { proven } from './proven.ts';
 import { replace } from './replace.ts';
 import { semver } from './semver.ts';
 
-export const strategies = { alphabetical, digest, newest, numerical, replace, semver } as const;
+export const strategies = { alphabetical, digest, newest, numerical, proven, replace, semver } as const;

@@ -1,7 +1,7 @@
 /** Enqueues the policies that a changed workload, or the changed consent of a Namespace, concerns. */
 import { asSeenBy, consentTo, type Asker, type ConsentRules } from '../../../core/plan/consent.ts';
 import type { TargetState } from '../../../core/plan/plan-update.ts';
-import { scopeOf, type ImagePolicy } from '../../../core/model/image-policy.ts';
+import { isUsable, scopeOf, type ImagePolicy } from '../../../core/model/image-policy.ts';
 import { sameLabels } from '../../../core/model/label-selector.ts';
 import { matchesTarget, resolveTarget, type WorkloadView } from '../../../core/model/resolve-target.ts';
 import type { KindRef, Workload } from '../../../core/model/workload.ts';
@@ -71,6 +71,8 @@ export function createConsentListener(
   enqueuer: Pick<Enqueuer, 'consider' | 'considerNewTarget' | 'visitAll'>,
 ): (namespace: string) => void {
   return visitTogether(enqueuer, (policy, namespaces) => {
+    if (isUsable(policy.spec) && policy.spec.after?.policies.some(({ namespace }) => namespaces.has(namespace)) === true)
+      enqueuer.consider(policy);
     const { targets: all = [] } = scopeOf(policy.spec) ?? {};
     const isConcerned = ({ namespace }: { readonly namespace: string }) => namespace !== policy.namespace && namespaces.has(namespace);
     const targets = all.filter(isConcerned);

@@ -14,6 +14,8 @@ import { minuteOf, shorten } from './job-cause.ts';
 import { notSelected, permissionJob, versionsOfTargets } from './permission-job.ts';
 import { actionJob, endedApprovalJob } from './requested-actions.ts';
 import { policyJob, type PolicyJob } from '../../queue/jobs.ts';
+import { isSameJson } from '../../../core/model/untyped.ts';
+import { followedBy } from '../../../core/plan/proven.ts';
 import { tagOfImage } from '../../../core/model/running-image.ts';
 import { changedTargets, type Compared } from '../../../core/plan/seen-targets.ts';
 import { isPending, waitsUntil } from '../../../core/plan/pending-candidate.ts';
@@ -67,6 +69,7 @@ export type NeedsView = Pick<
   | 'crossNamespace'
   | 'namespaceConsent'
   | 'mayUseRegistry'
+  | 'findPolicy'
   | 'hasTrustRoot'
 > &
   Partial<Pick<ClusterView, 'aliases'>>;
@@ -86,9 +89,20 @@ export function neededReconciles(policy: ImagePolicy, view: NeedsView & Seen, no
     changedTargetsJob(policy, view, { now, withNew: false }),
     changedWaitJob(policy, now),
     heldBackJob(policy, view),
+    followJob(policy, view, now),
     retryJob(policy, now),
   ];
   return needed.flatMap((job) => (job === undefined ? [] : [jobOf(policy, now, job)]));
+}
+
+/** The job for a policy whose status does not show what the policies that it follows show now. */
+function followJob(policy: ImagePolicy, view: NeedsView & Seen, now: Date): Job | undefined {
+  const { generation, resourceVersion, spec, status } = policy;
+  if (!isUsable(spec) || spec.suspended || view.findPolicy === undefined) return undefined;
+  const follows = followedBy(policy, spec, view);
+  if (isSameJson(follows, status.follows ?? [])) return undefined;
+  // The version of the status is part of the cause, because a followed policy may come back to what it showed before.
+  return { source: 'PolicyChange', cause: `follows:${generation}:${resourceVersion}:${minuteOf(now)}:${shorten(JSON.stringify(follows))}` };
 }
 
 /** How long a try is left to the job that has failed. */

@@ -16,11 +16,11 @@ export function watchedSpec({ spec }: Pick<ImagePolicy, 'spec'>): WatchedSpec | 
 /** The next check of the policy's rollouts, as an immediate or a delayed job; undefined when there is nothing to find out. */
 export function rolloutJob(
   policy: ImagePolicy,
-  cluster: Pick<ClusterView, 'findWorkload' | 'listWorkloads' | 'aliases'> & Seen,
+  cluster: Pick<ClusterView, 'findWorkload' | 'listWorkloads' | 'aliases' | 'isFollowed'> & Seen,
   now: Date,
 ): PolicyJob | undefined {
   const spec = watchedSpec(policy);
-  const due = spec && nextCheck(policy, spec.rollout, snapshotOf(policy, cluster, now));
+  const due = spec && nextCheck(policy, spec.rollout, snapshotOf(policy, cluster, now), cluster.isFollowed?.(policy));
   if (due === undefined) return undefined;
   return policyJob(policy, {
     source: 'TargetChange',

@@ -5,8 +5,10 @@
 import { currentRollouts, type Rollout } from '../../../core/rollout/current-rollouts.ts';
 import { asSeenBy } from '../../../core/plan/consent.ts';
 import { decideRollouts, type RolloutDecision } from '../../../core/rollout/decide-rollouts.ts';
+import { defined } from '../../../core/model/defined.ts';
 import { describeError } from '../../../core/model/errors.ts';
-import { evaluateReading, examineRollouts, manyRollouts, type Finding } from '../../../core/rollout/examine-rollouts.ts';
+import { healthOf, nextHealthy, type HealthCheck } from '../../../core/rollout/health.ts';
+import { evaluateReading, examineRollouts, manyRollouts, maxExamined, type Finding } from '../../../core/rollout/examine-rollouts.ts';
 import type { RolloutEvaluation, RolloutTime } from '../../../core/rollout/evaluate-rollout.ts';
 import { policyKey, type ImagePolicy } from '../../../core/model/image-policy.ts';
 import type { PolicyStatus } from '../../../core/model/policy-status.ts';
@@ -58,7 +60,8 @@ async function checkOnce(job: PolicyJob, ports: Ports, signal: AbortSignal): Pro
   if (check === undefined) return;
   const { policy, cluster } = check;
   const findings = await examine(check, job.notBefore !== undefined, ports);
-  const recorded = await record(check, findings, ports.policies);
+  const health = await readHealth(check, ports);
+  const recorded = await record(check, findings, health, ports.policies);
   if (recorded === undefined) return;
   const { decision, isReleased } = recorded;
   // What had to wait because the image was rejected can go on.
@@ -169,6 +172,7 @@ async function findDigests(
 async function record(
   check: RolloutCheck,
   findings: readonly Finding[],
+  health: HealthCheck,
   { writeStatus }: Policies,
 ): Promise<{ readonly decision: RolloutDecision; readonly isReleased: boolean } | undefined> {
   const { policy, cluster, signal } = check;
@@ -178,7 +182,8 @@ async function record(
   const update = (status: PolicyStatus) => {
     const current = { ...policy, status };
     before = status;
-    decision = decideRollouts(current, findings, withFresh(check, now));
+    const snapshot = withFresh(check, now);
+    decision = withHealth(decideRollouts(current, findings, snapshot), current, snapshot, health);
     return withRollouts(current, decision, now);
   };
   await writeStatus(policy, update, signal);
@@ -187,7 +192,33 @@ async function record(
   return { decision, isReleased: before.rejected?.some(({ digest }) => !rejected.has(digest)) === true };
 }
 
+/** The decision with the image that all targets run now, complete and available. */
+function withHealth(decision: RolloutDecision, policy: ImagePolicy, snapshot: TargetSnapshot, health: HealthCheck): RolloutDecision {
+  const { healthy: _, ...status } = decision.status;
+  const healthy = nextHealthy({ ...policy, status: decision.status }, snapshot, health);
+  return { ...decision, status: { ...status, ...defined({ healthy }) } };
+}
+
+/** Reads the targets of a followed policy if, by the caches, a time begins for which they run one image. With hundreds of them, the caches count for most. */
+async function readHealth(check: RolloutCheck, ports: RolloutPorts): Promise<HealthCheck> {
+  const { policy, cluster, fresh, signal } = check;
+  const isFollowed = cluster.isFollowed?.(policy) === true;
+  const snapshot = snapshotOf(policy, cluster, new Date(cluster.now()));
+  const health = isFollowed ? healthOf(policy, snapshot) : undefined;
+  if (health === undefined || 'why' in health || health.image.digest === policy.status.healthy?.digest) return { isFollowed };
+  const times: number[] = [];
+  const asked = snapshot.targets.slice(0, maxExamined);
+  const results = await inParallel(asked, check.spec.maxParallel ?? defaultParallel, async (workload) => {
+    fresh.set(workloadKey(workload), await ports.workloads.read(workload, signal, (at) => times.push(at.getTime())));
+  });
+  const failed = results.find((result) => result.status === 'rejected');
+  if (failed?.status === 'rejected') throw failed.reason;
+  return { isFollowed, readAt: times.length === 0 ? new Date(cluster.now()) : new Date(Math.max(...times)) };
+}
+
 /** What the policy sees of its targets now, and of other workloads as the check has read them. */
 function withFresh({ policy, cluster, fresh }: RolloutCheck, now: Date): TargetSnapshot {
-  return { ...snapshotOf(policy, cluster, now), findWorkload: (ref) => fresh.get(workloadKey(ref)) ?? cluster.findWorkload(ref) };
+  const snapshot = snapshotOf(policy, cluster, now);
+  const targets = snapshot.targets.flatMap((one) => (fresh.has(workloadKey(one)) ? (fresh.get(workloadKey(one)) ?? []) : one));
+  return { ...snapshot, targets, findWorkload: (ref) => fresh.get(workloadKey(ref)) ?? cluster.findWorkload(ref) };
 }

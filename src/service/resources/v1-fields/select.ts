@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { maxPatternLength } from '../../../core/model/pattern.ts';
 import { withChecks, withRules } from '../rules.ts';
 import { checkRange, checkExtract } from '../validation/check-tags.ts';
+import { provenBy } from './proven.ts';
 import { pattern } from './scalars.ts';
 
 /** The maximum length of a pattern in v1alpha1, which is converted to a range. */
@@ -61,6 +62,9 @@ const ways = {
     .describe('The last tag in the order of characters, for dates and timestamps of a fixed width.'),
   numerical: z.object({}).exactOptional().describe('The greatest tag by number, for build numbers and timestamps.'),
   replace: replace.exactOptional(),
+  proven: provenBy(
+    'The image that other policies run, by its digest, whatever its tag is: the one that all their workloads have run, complete and available, for some time. For production, after staging.',
+  ).exactOptional(),
 };
 const names = Object.keys(ways);
 

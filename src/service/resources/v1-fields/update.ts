@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { withChecks, withRules, type Finding } from '../rules.ts';
+import { provenBy } from './proven.ts';
 import { distinct, duration } from './scalars.ts';
 import { labelSelector } from './target.ts';
 
@@ -76,10 +77,13 @@ const updateFields = z
       .enum(['Tag', 'Digest'])
       .exactOptional()
       .describe(
-        'The form in which the image is written: Tag is repository:tag, Digest is repository:tag@sha256:…. By default Tag, but Digest with select.digest or verify.',
+        'The form in which the image is written: Tag is repository:tag, Digest is repository:tag@sha256:…. By default Tag, but Digest with select.digest, select.proven, after or verify.',
       ),
     allowDowngrade: z.boolean().default(false).describe('Whether an older tag may replace a newer one.'),
     windows: windows.exactOptional(),
+    after: provenBy(
+      'Policies that have to run the selected image before this one applies it. With select.proven, it is written there instead.',
+    ).exactOptional(),
   })
   .describe('How a selected image reaches the workloads.');
 

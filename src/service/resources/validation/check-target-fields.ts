@@ -61,7 +61,9 @@ export function pinOf(spec: unknown): 'Tag' | 'Digest' {
   const written = fieldOf(fieldOf(spec, 'update'), 'pin');
   if (written === 'Tag' || written === 'Digest') return written;
   const isVerified = has(spec, 'verify') && writtenArtifact(spec) !== 'Chart';
-  return has(fieldOf(spec, 'select'), 'digest') || isVerified ? 'Digest' : 'Tag';
+  const select = fieldOf(spec, 'select');
+  const isProven = has(select, 'proven') || has(fieldOf(spec, 'update'), 'after');
+  return has(select, 'digest') || isProven || isVerified ? 'Digest' : 'Tag';
 }
 
 /** What a spec selects; images unless it says otherwise. */
@@ -108,7 +110,7 @@ export function checkPinnedFields(spec: unknown): Finding[] {
     const keys = ['targets', index, 'fields', 'digest'];
     if (pin === 'Tag') return [{ keys, message: 'a digest is written only with update.pin: Digest: write that, or remove this field' }];
     // A target with only a digest is not comparable, because two digests have no order.
-    const isComparable = has(fields, 'tag') || has(fieldOf(spec, 'select'), 'digest');
+    const isComparable = has(fields, 'tag') || has(fieldOf(spec, 'select'), 'digest') || has(fieldOf(spec, 'select'), 'proven');
     return isComparable
       ? []
       : [

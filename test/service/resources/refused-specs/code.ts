@@ -42,6 +42,12 @@ export const code: readonly RefusedSpec[] = [
     'spec.targets[0]',
     'containers run images',
   ),
+  byCode(
+    'a followed policy twice',
+    specWith({ select: { proven: { policies: [{ name: 'staging' }, { name: 'staging' }] } } }),
+    'spec.select.proven.policies[1]',
+    'names the same policy twice',
+  ),
   byCode('platforms of a chart', specWith({ ...chartSpec, platforms: ['linux/amd64'] }), 'spec.platforms', 'a chart has no platforms'),
   byCode(
     'a digest where only a version is held',

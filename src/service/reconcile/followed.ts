@@ -1,0 +1,89 @@
+/** Reads from the API server what the followed policies show, right before an image is applied: the caches may be behind, and our clock may be wrong. */
+import { inParallel } from '../../core/async/in-parallel.ts';
+import { confirmedForMs } from '../../core/model/confirmation.ts';
+import { PermanentError } from '../../core/model/errors.ts';
+import type { Followed } from '../../core/model/followed-status.ts';
+import type { PolicyName, ProofRules } from '../../core/model/image-policy.ts';
+import type { Candidate } from '../../core/model/image-reference.ts';
+import { needsConsent } from '../../core/plan/consent.ts';
+import { hasChanges, type UpdatePlan } from '../../core/plan/plan-update.ts';
+import { followedOf, proofOf, whyCircular, whyNotFollowed, type FollowedNow } from '../../core/plan/proven.ts';
+import type { Attempt } from './attempt.ts';
+import type { Ports } from './ports.ts';
+import type { Selection } from './selection.ts';
+
+type FollowPorts = Pick<Ports, 'policies' | 'workloads'>;
+
+/** What the followed policies show, and a confirmation before each try of a patch. */
+export interface GatheredProof {
+  readonly followed: FollowedNow;
+  /** Returns when the image was proven, by the monotonic clock; undefined if it is not any more. */
+  readonly confirm: () => Promise<number | undefined>;
+}
+
+/** Reads the followed policies of a plan with changes; undefined for a plan without, for a policy that follows none, and for a rollback that a user asked for. */
+export async function gatherProof(
+  attempt: Attempt,
+  { rules }: Pick<Selection, 'rules'>,
+  plan: UpdatePlan,
+  ports: FollowPorts,
+): Promise<GatheredProof | undefined> {
+  const { after } = attempt.spec;
+  if (after === undefined || rules !== undefined || !hasChanges(plan)) return undefined;
+  let readAt = performance.now();
+  const followed = await readFollowed(attempt, after, ports);
+  let read: Promise<FollowedNow> = Promise.resolve(followed);
+  return {
+    followed,
+    async confirm() {
+      if (performance.now() - readAt >= confirmedForMs) {
+        readAt = performance.now();
+        read = readFollowed(attempt, after, ports);
+      }
+      const since = readAt;
+      return isProven(plan.candidate, after, await read) ? since : undefined;
+    },
+  };
+}
+
+function isProven(candidate: Candidate, after: ProofRules, followed: FollowedNow): boolean {
+  return proofOf(candidate, after, followed).kind === 'proven';
+}
+
+/** Reads all followed policies, with the earliest time that the API server said it was. */
+async function readFollowed(attempt: Attempt, after: ProofRules, ports: FollowPorts): Promise<FollowedNow> {
+  const { policy, cluster } = attempt;
+  const circular = whyCircular(policy, after, cluster);
+  if (circular !== undefined) return { policies: circular, at: new Date(cluster.now()) };
+  const times: number[] = [];
+  const onAnswered = (at: Date) => void times.push(at.getTime());
+  const answers = await inParallel(after.policies, after.policies.length, (name) => readOne(name, attempt, ports, onAnswered));
+  const policies = answers.map((answer) => {
+    if (answer.status === 'rejected') throw answer.reason;
+    return answer.value;
+  });
+  return { policies, at: new Date(times.length === 0 ? cluster.now() : Math.min(...times)) };
+}
+
+async function readOne(
+  name: PolicyName,
+  { policy, cluster: { crossNamespace }, signal }: Attempt,
+  { policies, workloads }: FollowPorts,
+  onAnswered: (at: Date) => void,
+): Promise<Followed> {
+  const found = await policies.read(name.namespace, name.name, signal, onAnswered);
+  const onTarget = found?.allowPoliciesFrom;
+  const isAsked = onTarget === undefined && needsConsent({ kind: 'ImagePolicy', ...name }, policy, crossNamespace);
+  const onNamespace = isAsked ? await consentOf(name.namespace, workloads, signal) : undefined;
+  return followedOf(name, found, whyNotFollowed(policy, name, { onTarget, onNamespace }, crossNamespace));
+}
+
+/** The consent of a Namespace; undefined where it may not be read, which is no consent. */
+async function consentOf(namespace: string, { readConsent }: Ports['workloads'], signal: AbortSignal): Promise<string | null | undefined> {
+  try {
+    return await readConsent(namespace, signal);
+  } catch (error) {
+    if (error instanceof PermanentError) return undefined;
+    throw error;
+  }
+}
