@@ -45,7 +45,7 @@ function policy(name: string, status: ImagePolicy['status'], spec: Parameters<ty
 
 /** A policy whose registry has been down for 26 minutes. */
 const unanswered = (name: string, namespace: string): ImagePolicy => {
-  const message = 'cannot connect to mirror.example.com (10.2.0.7:443): the connection was refused; the next try is at 12:01:00Z';
+  const message = 'cannot connect to mirror.example.com: the connection was refused; the next try is at 12:01:00Z';
   const conditions = [
     condition('Ready', 'RegistryUnavailable', message, 26, 'False'),
     condition('Reconciling', 'RegistryUnavailable', message, 26),

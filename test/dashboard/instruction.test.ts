@@ -5,7 +5,7 @@ import { actionAnnotations } from '../../src/core/model/policy-actions.ts';
 import type { ShownCause } from '../../src/service/api/routes/causes.ts';
 import { writeDocument } from '../../src/dashboard/html.ts';
 import { showCause } from '../../src/dashboard/parts/causes.ts';
-import { instructionFor } from '../../src/dashboard/parts/instruction.ts';
+import { commandedFor, instructionFor, refOfBase } from '../../src/dashboard/parts/instruction.ts';
 import { en } from '../../src/dashboard/texts/en.ts';
 import { digestOf, policyOf, specOf } from '../core/model/samples.ts';
 
@@ -48,6 +48,15 @@ test('the message of a base names its own command where its page has no button',
     'rebase waits for approvals of 21.0.7: 1 of 2',
   );
   assert.equal(instructionFor(waits, java, none), waits);
+});
+
+test('a list, which has no buttons for what its policies wait for, names the commands', () => {
+  assert.equal(commandedFor(held, web), '1.1.0 failed. Push a better image, or release it with image-watcher release shop/web');
+  const base = `1.1.0 failed: release it with the annotation ${actionAnnotations.release}: "<time>"`;
+  assert.equal(
+    commandedFor(base, refOfBase({ namespace: 'platform', name: 'java' })),
+    '1.1.0 failed: release it with image-watcher release -n platform bipol/java',
+  );
 });
 
 test('a base that waits for one approval says how to approve it only where there is no button', () => {

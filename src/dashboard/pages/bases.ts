@@ -3,6 +3,7 @@ import { html, type Html } from '../html.ts';
 import type { Page } from '../page.ts';
 import { policyFilters } from '../parts/filters.ts';
 import { ago, baseLink, stateBadge, tagOf } from '../parts/inline.ts';
+import { commandedFor, refOfBase } from '../parts/instruction.ts';
 import { messageTo } from '../parts/said.ts';
 import { partOf } from '../parts/problem.ts';
 import { table } from '../parts/tables.ts';
@@ -36,7 +37,7 @@ function baseTable(found: readonly BaseSummary[], texts: Texts): Html {
     found.map((base) => [
       html`${baseLink(base)}<span class="repository">${base.image}</span>`,
       html`${stateBadge(base.state, texts)}
-      ${base.message !== undefined && base.reason !== 'UpToDate' && html`<span class="why">${messageTo(base.reason, base.message, texts)}</span>`}`,
+      ${base.message !== undefined && base.reason !== 'UpToDate' && html`<span class="why">${messageTo(base.reason, commandedFor(base.message, refOfBase(base)), texts)}</span>`}`,
       tagOf(base.latest),
       base.images === undefined ? '–' : texts.imagesOf(base.images.current, base.images.behind, base.images.unknown),
       ago(base.behindSince) || '–',

@@ -2,7 +2,7 @@ import type { BaseLink, DependentView } from '../../service/api/base-view.ts';
 import { html, type Html } from '../html.ts';
 import type { Texts } from '../texts/en.ts';
 import { ago, baseLink, dependentBadge, tagOf } from './inline.ts';
-import { instructionFor } from './instruction.ts';
+import { commandedFor, refOfBase } from './instruction.ts';
 import { messageTo } from './said.ts';
 import { table } from './tables.ts';
 
@@ -54,11 +54,6 @@ function showStep({ nextStep }: DependentView, texts: Texts): Html | false {
   return nextStep !== undefined && html`<span class="why"><b>${texts.nextStep}:</b> ${texts.steps[nextStep.id]}</span>`;
 }
 
-/** The policy of a base as the commands name it. */
-export function refOfBase({ namespace, name }: { readonly namespace: string; readonly name: string }): { namespace: string; name: string } {
-  return { namespace, name: `bipol/${name}` };
-}
-
 /** The chain of the bases of an application, the nearest first. */
 export function baseChain(bases: readonly BaseLink[], texts: Texts): Html {
   return html`
@@ -67,7 +62,7 @@ export function baseChain(bases: readonly BaseLink[], texts: Texts): Html {
         ({ dependents, ...base }) => html`
           <li>
             <p>${baseLink(base)} <code>${base.image}</code> ${texts.selected} ${tagOf(base.latest)}</p>
-            ${dependentTable(dependents, (message) => instructionFor(message, refOfBase(base), () => false), texts)}
+            ${dependentTable(dependents, (message) => commandedFor(message, refOfBase(base)), texts)}
           </li>
         `,
       )}

@@ -17,6 +17,16 @@ export function instructionFor(
   return released.replace(annotation, () => `: approve it with image-watcher approve ${refOf(namespace, name)}`);
 }
 
+/** A message on a page that has no buttons for its policy: with the command for what it asks for. */
+export function commandedFor(message: string, policy: { readonly namespace: string; readonly name: string }): string {
+  return instructionFor(message, policy, () => false);
+}
+
+/** The policy of a base as the commands name it. */
+export function refOfBase({ namespace, name }: { readonly namespace: string; readonly name: string }): { namespace: string; name: string } {
+  return { namespace, name: `bipol/${name}` };
+}
+
 /** A policy as the argument of a command. */
 function refOf(namespace: string, name: string): string {
   return name.includes('/') ? `-n ${namespace} ${name}` : `${namespace}/${name}`;

@@ -6,6 +6,7 @@ import type { getImages } from '../../service/api/routes/images.ts';
 import { html, type Html } from '../html.ts';
 import type { Texts } from '../texts/en.ts';
 import { ago, policyLink, stateBadge, tagOf } from './inline.ts';
+import { commandedFor } from './instruction.ts';
 import { imagePath, placesPath, type PlaceQuery } from './place-query.ts';
 import { plainTo } from './said.ts';
 import { table } from './tables.ts';
@@ -89,7 +90,7 @@ export function shortDigest(digest: string): string {
 }
 
 function showWhy({ policy, reason, message }: PlaceView, texts: Texts): Html {
-  const said = message && plainTo(message, texts);
+  const said = message && plainTo(commandedFor(message, policy), texts);
   return html`${policyLink(policy)} ${stateBadge(policy.state, texts)}
   ${(said ?? reason) !== undefined && html`<span class="why" title=${said}>${reason}${said !== undefined && `: ${cut(said)}`}</span>`}`;
 }

@@ -4,7 +4,8 @@ import type { getEvents } from '../../service/api/routes/events.ts';
 import { html, type Html } from '../html.ts';
 import type { Texts } from '../texts/en.ts';
 import { ago, duration, policyLink, tagOf, time } from './inline.ts';
-import { messageTo } from './said.ts';
+import { commandedFor } from './instruction.ts';
+import { messageTo, plainTo } from './said.ts';
 
 export type PushEvent = z.output<typeof getEvents.answer>['events'][number];
 
@@ -35,10 +36,12 @@ export function showPush(event: PushEvent, texts: Texts): Html {
             <li>
               ${policyLink(policy)} <span class=${`badge ${toneOf[policy.outcome]}`}>${texts.outcomes[policy.outcome]}</span>
               ${policy.afterMs !== undefined && html` <small>${texts.after(duration(policy.afterMs))}</small>`}
-              ${policy.message !== undefined && html`<span class="why">${messageTo(policy.reason, policy.message, texts)}</span>`}
+              ${policy.message !== undefined && html`<span class="why">${messageTo(policy.reason, commandedFor(policy.message, policy), texts)}</span>`}
               ${policy.noticesGivenUp?.map(
                 ({ target, kind, reason, message }) =>
-                  html`<span class="why">${texts.noticeGivenUp[reason](kind, target)}${message !== undefined && `: ${message}`}</span>`,
+                  html`<span class="why"
+                    >${texts.noticeGivenUp[reason](kind, target)}${message !== undefined && `: ${plainTo(message, texts)}`}</span
+                  >`,
               )}
             </li>
           `,
