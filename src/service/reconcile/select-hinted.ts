@@ -1,4 +1,5 @@
 import { artifactOf } from '../../core/model/artifact.ts';
+import { PermanentError } from '../../core/model/errors.ts';
 import type { Outcome } from '../../core/plan/outcome.ts';
 import type { Reconcile } from './attempt.ts';
 import { readSomeTimes } from './creation-times.ts';
@@ -12,7 +13,11 @@ import { mayGoBack, rejectTag, type Selection } from './selection.ts';
 export async function selectHinted(reconcile: Reconcile, { tag }: Hint, registry: Registry): Promise<Selection | Outcome> {
   const { policy, spec } = reconcile;
   const found = await examineTag(tag, { ...reconcile, source: registry.sourceOf(policy, spec) }, registry);
-  if ('reason' in found) return { kind: 'ignored', ...found, tag };
+  if ('reason' in found) {
+    // The only tag of a policy: without it nothing is left to select, as a poll would find as well.
+    if (tag === spec.strategy.mutableTag && found.reason !== 'TagNotFound') throw new PermanentError(found.reason, found.message);
+    return { kind: 'ignored', ...found, tag };
+  }
   const { note } = spec.strategy;
   const notes = note === undefined ? [] : [note];
   const selection = await compareAnew({ candidate: found.candidate, spec, basis: 'OneTag', notes }, reconcile, registry);

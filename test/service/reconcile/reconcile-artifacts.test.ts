@@ -65,8 +65,12 @@ test('a mutable tag that becomes something other than an image changes nothing',
   const world = start({ strategy: strategies.digest({ tag: 'latest' }), pin: 'Digest' });
   world.tags.set('latest', digestOf('c'));
   setWorkload(world, { web: `${image}:latest@${digestOf('a')}` });
-  const outcome = await reconcile(world);
-  assert.deepEqual([outcome.kind, outcome.reason], ['stalled', 'NotAnImage']);
+  // A poll and a push find the same.
+  for (const request of [{}, { hint: { tag: 'latest', digest: digestOf('c') }, announced: true }]) {
+    const outcome = await reconcile(world, request);
+    assert.deepEqual([outcome.kind, outcome.reason], ['stalled', 'NotAnImage']);
+    assert.match(outcome.message, /:latest is no image that can run/);
+  }
   assert.deepEqual(world.images(), [`${image}:latest@${digestOf('a')}`]);
 });
 
