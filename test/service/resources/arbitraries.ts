@@ -6,7 +6,7 @@ import type { PolicyStatus } from '../../../src/core/model/policy-status.ts';
 import type { JsonObject } from '../../../src/core/model/untyped.ts';
 import { approvalRoundArbitrary, approvalsArbitrary } from './approval-arbitrary.ts';
 import { followArbitraries, keepsRules, provenBy } from './follow-arbitrary.ts';
-import { list, matching, some, text, windows } from './arbitrary-parts.ts';
+import { chartTarget, fields, list, matching, some, text, windows } from './arbitrary-parts.ts';
 
 const duration = fc
   .oneof(
@@ -49,16 +49,6 @@ const selector = fc.oneof(
   some({ matchLabels: labels, matchExpressions: list(requirement) }, ['matchLabels']),
   some({ matchExpressions: list(requirement, 1) }, ['matchExpressions']),
 );
-const fieldPath = matching(
-  /^[A-Za-z_][A-Za-z0-9_-]{0,9}(?:\[[0-9]{1,4}\]|\.[A-Za-z0-9_-]{1,9}){0,3}$/,
-  'spec.values.image.tag',
-  'spec.image',
-);
-const fields = fc.oneof(
-  some({ image: fieldPath }, ['image']),
-  some({ repository: fieldPath, tag: fieldPath, digest: fieldPath }, ['tag']),
-  some({ repository: fieldPath, digest: fieldPath }, ['digest']),
-);
 const containers = fc.uniqueArray(strictName('web', 'sidecar'), { minLength: 1, maxLength: 3 });
 const where = {
   kind,
@@ -70,6 +60,7 @@ const target = fc.oneof(
   some({ ...own, name }, ['kind', 'name']),
   some({ ...own, selector }, ['kind', 'selector']),
   some({ ...where, initContainers: fc.constant(false), name, fields }, ['kind', 'name', 'apiVersion', 'fields']),
+  chartTarget,
 );
 const mode = fc.constantFrom('Automatic', 'Approval', 'DryRun');
 const approvals = approvalsArbitrary(duration);

@@ -31,3 +31,29 @@ const window = some({ days, from: time, to: time, timeZone: text(64, 'Europe/Ber
 );
 /** Windows of a policy. */
 export const windows = list(window);
+
+/** A resource of each kind that installs charts or other artifacts, with its fields. */
+export const chartTarget = fc
+  .tuple(
+    fc.constantFrom(
+      { apiVersion: 'argoproj.io/v1alpha1', kind: 'Application', fields: { tag: 'spec.sources[1].targetRevision' } },
+      { apiVersion: 'argoproj.io/v1alpha1', kind: 'ApplicationSet', fields: { tag: 'spec.template.spec.source.targetRevision' } },
+      { apiVersion: 'source.toolkit.fluxcd.io/v1', kind: 'OCIRepository', fields: { tag: 'spec.ref.tag', digest: 'spec.ref.digest' } },
+      { apiVersion: 'helm.toolkit.fluxcd.io/v2', kind: 'HelmRelease', fields: { tag: 'spec.chart.spec.version' } },
+      { apiVersion: 'helm.cattle.io/v1', kind: 'HelmChart', fields: { tag: 'spec.version' } },
+    ),
+    fc.constantFrom('web', 'api'),
+  )
+  .map(([target, name]) => ({ ...target, name }));
+
+const fieldPath = matching(
+  /^[A-Za-z_][A-Za-z0-9_-]{0,9}(?:\[[0-9]{1,4}\]|\.[A-Za-z0-9_-]{1,9}){0,3}$/,
+  'spec.values.image.tag',
+  'spec.image',
+);
+/** The fields of a target. */
+export const fields = fc.oneof(
+  some({ image: fieldPath }, ['image']),
+  some({ repository: fieldPath, tag: fieldPath, digest: fieldPath }, ['tag']),
+  some({ repository: fieldPath, digest: fieldPath }, ['digest']),
+);

@@ -1,5 +1,6 @@
 /** Specs of v1 that are mostly right: values that are sound, and some on the edge of it. */
 import fc from 'fast-check';
+import { chartTarget } from './arbitrary-parts.ts';
 
 /** Fields by themselves there or not. */
 function some(fields: Record<string, fc.Arbitrary<unknown>>, required: string[] = []): fc.Arbitrary<object> {
@@ -82,7 +83,7 @@ export const specArbitrary: fc.Arbitrary<object> = some(
     platforms: fc.uniqueArray(fc.constantFrom('linux/amd64', 'linux/arm/v7', 'windows/amd64'), { maxLength: 3 }),
     minAge: duration,
     pullSecrets: list(some({ name }, ['name'])),
-    targets: list(target, 1),
+    targets: fc.oneof(list(target, 1), list(chartTarget, 1), list(fc.oneof(target, chartTarget), 1)),
     update,
     rollout: some({
       watch: fc.boolean(),
