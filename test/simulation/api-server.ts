@@ -5,6 +5,7 @@
 import { fieldsOf, isObject, isSameJson, textOrEmpty, type JsonObject } from '../../src/core/model/untyped.ts';
 import type { KubeRequest } from '../../src/service/kube/client.ts';
 import { kubeErrorFromStatus } from '../../src/service/kube/kube-error.ts';
+import { discover, isChartResource } from './chart-kinds.ts';
 import type { Version } from './process.ts';
 import { applyJsonPatch, applyMergePatch, readOperations } from './json-patch.ts';
 import { nextManagers, toManagedFields, type Managers } from './managed-fields.ts';
@@ -104,6 +105,8 @@ interface NewMetadata {
 }
 
 const workloads = new Set(['apps/v1/deployments', 'apps/v1/statefulsets', 'apps/v1/daemonsets']);
+/** Whether managed fields are kept: nobody asks for those of other objects. */
+const isManaged = (resource: string) => workloads.has(resource) || isChartResource(resource);
 
 /** An empty one. */
 export function createApiServer(now: () => number): ApiServer {
@@ -134,7 +137,7 @@ export function createApiServer(now: () => number): ApiServer {
   /** Stores a changed object, unless nothing has changed. */
   const store = (edit: Edit, before: ApiObject, changed: ApiObject, isStatus: boolean, request?: SentRequest): ApiObject => {
     const { resource, by } = edit;
-    const isWorkload = workloads.has(resource);
+    const isWorkload = isManaged(resource);
     const hasNewSpec = !isSameJson(before.spec, changed.spec);
     if (!hasNewSpec && isSameJson(before.status, changed.status) && isSameJson(bare(before), bare(changed))) return before;
     const { uid } = before.metadata;
@@ -174,7 +177,7 @@ export function createApiServer(now: () => number): ApiServer {
     const bareObject: ApiObject = { ...object, metadata: withoutEmpty({ ...metadata, creationTimestamp: seconds() }) };
     const managers = nextManagers(new Map(), {}, bareObject, by, seconds());
     owners.set(uid, managers);
-    const managed = workloads.has(resource) ? { managedFields: toManagedFields(managers, object.apiVersion) } : {};
+    const managed = isManaged(resource) ? { managedFields: toManagedFields(managers, object.apiVersion) } : {};
     const after: ApiObject = { ...bareObject, metadata: { ...bareObject.metadata, ...managed } };
     storeOf(resource).set(keyOf(edit), deepFreeze(after));
     publish('ADDED', resource, after);
@@ -245,6 +248,8 @@ export function createApiServer(now: () => number): ApiServer {
     },
     delete: (edit) => remove(edit),
     handle(request, sent) {
+      const discovered = request.method === 'GET' ? discover(request.path) : undefined;
+      if (discovered !== undefined) return discovered;
       const place = placeOf(request.path);
       if (request.method === 'POST') return post(place, request, sent);
       if (request.method === 'DELETE') return destroy(place, request, sent);

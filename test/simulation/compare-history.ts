@@ -3,7 +3,9 @@ import { limits } from '../../src/core/model/last-update.ts';
 import type { HistoryEntry } from '../../src/core/model/policy-status.ts';
 import { readStatus } from '../../src/core/model/stored-status.ts';
 import { consentAnnotation } from '../../src/core/model/consent-annotation.ts';
+import { sourceNamespaceOf } from './chart-kinds.ts';
 import { shorten } from './images.ts';
+import { hasNamedRepository } from './invariants-of-charts.ts';
 import type { ImagePatch } from './patch-log.ts';
 import { otherNamespace, policyNamespace } from './setup.ts';
 import { policies, type World } from './world.ts';
@@ -43,12 +45,14 @@ export function isDisplaced(patch: ImagePatch, policy: string, world: World): bo
  * Whether the policy may see the workload ever since, and has done so for a while: what its owners have withdrawn, or deleted, before the change was told is told
  * by nobody, and what ran when they consented may be in no status yet.
  */
-export function staysVisible({ resource, after: { metadata }, at }: ImagePatch, { history, clock, versions }: World): boolean {
-  const { namespace = '', name, uid, labels } = metadata;
-  if (namespace === otherNamespace && versions.size > 0) return false;
+export function staysVisible({ resource, after, at }: ImagePatch, world: World): boolean {
+  const { history, clock, versions } = world;
+  const { namespace = '', name, uid, labels } = after.metadata;
+  if ([namespace, sourceNamespaceOf(after)].includes(otherNamespace) && versions.size > 0) return false;
   const states = history.statesWithin(resource, namespace, name, at, clock.now());
   const consents = namespace === otherNamespace ? history.statesWithin('v1/namespaces', '', namespace, at - toldWithinMs, clock.now()) : [];
   return (
+    hasNamedRepository(after, at - toldWithinMs, world) &&
     states.every((one) => one?.metadata.uid === uid && one.metadata.labels?.['uses'] === labels?.['uses']) &&
     consents.every((one) => one?.metadata.annotations?.[consentAnnotation] === policyNamespace)
   );

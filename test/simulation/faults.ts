@@ -2,7 +2,7 @@
 import type { OperationKind } from './operation.ts';
 import type { Server, Trouble, TroubleKind } from './network.ts';
 import { kill } from './process.ts';
-import { otherNamespace } from './setup.ts';
+import { otherNamespace, type Setup } from './setup.ts';
 import type { World } from './world.ts';
 
 /** Every kind, in a list. */
@@ -50,7 +50,7 @@ export const faults: readonly OperationKind[] = [
       const gapMs = random.between(500, 8_000);
       return (world) => {
         world.story.tell('fault', `restarts all replicas, one after the other, with crossNamespace: deny`);
-        if (world.setup.workloads.some(({ namespace }) => namespace === otherNamespace)) world.hasInterference = true;
+        if (hasForeign(world.setup)) world.hasInterference = true;
         [...world.replicas.keys()].forEach((name, index) =>
           world.clock.schedule(undefined, index * gapMs, () => {
             world.versions.set(name, 'newer');
@@ -157,6 +157,11 @@ export const faults: readonly OperationKind[] = [
     },
   },
 ];
+
+/** Whether anything depends on the consent of another namespace. */
+export function hasForeign({ workloads, sources = [] }: Setup): boolean {
+  return sources.includes(otherNamespace) || workloads.some(({ namespace }) => namespace === otherNamespace);
+}
 
 function drawTrouble(
   process: string | undefined,

@@ -2,8 +2,8 @@
 import { actionAnnotations } from '../../src/core/model/policy-actions.ts';
 import type { PolicyStatus } from '../../src/core/model/policy-status.ts';
 import { readStatus } from '../../src/core/model/stored-status.ts';
-import { textOrEmpty } from '../../src/core/model/untyped.ts';
-import { containersOf } from './controllers.ts';
+import { heldBy } from './chart-kinds.ts';
+import { namesRepository } from './invariants-of-charts.ts';
 import { partsOf } from './images.ts';
 import { policyNamespace, type PolicySetup } from './setup.ts';
 import { isVisible, policies, policyNow, type World } from './world.ts';
@@ -64,8 +64,8 @@ function tagsOf({ container, spec }: PolicySetup, world: World): Set<string> {
       const workload = server.get(resource, namespace, name);
       if (workload === undefined || !isVisible(namespace, world) || (isSelecting && workload.metadata.labels?.['uses'] !== 'web'))
         return [];
-      const image = containersOf(workload.spec).find((one) => one['name'] === container)?.['image'];
-      return [partsOf(textOrEmpty(image)).tag];
+      const image = heldBy(workload).get(container);
+      return image === undefined || !namesRepository(workload, world) ? [] : [partsOf(image).tag];
     }),
   );
 }

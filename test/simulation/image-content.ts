@@ -8,6 +8,16 @@ export const manifestType = 'application/vnd.oci.image.manifest.v1+json';
 const configType = 'application/vnd.oci.image.config.v1+json';
 const layerType = 'application/vnd.oci.image.layer.v1.tar+gzip';
 
+/** What a manifest may be: the types of its configuration and of its layers decide. */
+const types = {
+  image: [configType, layerType],
+  chart: ['application/vnd.cncf.helm.config.v1+json', 'application/vnd.cncf.helm.chart.content.v1.tar+gzip'],
+  bundle: ['application/vnd.wasm.content.v1+json', 'application/vnd.cncf.openpolicyagent.policy.layer.v1+rego'],
+  signature: [configType, 'application/vnd.dev.cosign.simplesigning.v1+json'],
+} as const;
+export type Content = keyof typeof types;
+export const contents = Object.keys(types) as readonly Content[];
+
 /** An image as a registry stores it. */
 export interface StoredImage {
   readonly digest: string;
@@ -18,7 +28,8 @@ export interface StoredImage {
 
 /** The numbers of all images that have been made, by their digests. */
 const numbers = new Map<string, number>();
-const images = new Map<number, StoredImage>();
+const images = new Map<string, StoredImage>();
+const kinds = new Map<string, Content>();
 
 /** The number of the build that an image is; undefined for one that was not made here, such as one that the service pushed. */
 export function numberOf(digest: string): number | undefined {
@@ -27,9 +38,20 @@ export function numberOf(digest: string): number | undefined {
 
 /** The image of a build. Builds of all repositories but those of bases are numbered alike. */
 export function imageOf(build: number): StoredImage {
-  const known = images.get(build) ?? store(build, [layerOf(ownLayers + build)], {});
-  images.set(build, known);
+  return contentOf('image', build);
+}
+
+/** What a build brings: an image, or something else under the same number. */
+export function contentOf(kind: Content, build: number): StoredImage {
+  const known = images.get(`${kind} ${build}`) ?? store(build, [layerOf(ownLayers + build)], {}, kind);
+  images.set(`${kind} ${build}`, known);
+  kinds.set(known.digest, kind);
   return known;
+}
+
+/** What a digest is; undefined for what was not made here, and for images of bases and of applications on them. */
+export function kindOf(digest: string): Content | undefined {
+  return kinds.get(digest);
 }
 
 /** The image of a build of the base. */
@@ -62,7 +84,13 @@ function layerOf(number: number): string {
   return `sha256:${number.toString(16).padStart(64, '0')}`;
 }
 
-function store(number: number, layers: readonly string[], annotations: Readonly<Record<string, string>>): StoredImage {
+function store(
+  number: number,
+  layers: readonly string[],
+  annotations: Readonly<Record<string, string>>,
+  kind: Content = 'image',
+): StoredImage {
+  const [mediaType, contentType] = types[kind];
   const config = Buffer.from(
     JSON.stringify({ os: 'linux', architecture: 'amd64', config: {}, rootfs: { type: 'layers', diff_ids: layers } }),
   );
@@ -71,8 +99,8 @@ function store(number: number, layers: readonly string[], annotations: Readonly<
     JSON.stringify({
       schemaVersion: 2,
       mediaType: manifestType,
-      config: { mediaType: configType, digest: configDigest, size: config.length },
-      layers: layers.map((layer) => ({ mediaType: layerType, digest: layer, size: 1_000 })),
+      config: { mediaType, digest: configDigest, size: config.length },
+      layers: layers.map((layer) => ({ mediaType: contentType, digest: layer, size: 1_000 })),
       annotations,
     }),
   );

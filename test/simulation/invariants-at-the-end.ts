@@ -1,12 +1,13 @@
 /** What must hold when all faults are over and everything is quiet. */
 import { limits } from '../../src/core/model/last-update.ts';
-import { textOrEmpty } from '../../src/core/model/untyped.ts';
 import { readStatus } from '../../src/core/model/stored-status.ts';
 import type { PolicyStatus } from '../../src/core/model/policy-status.ts';
 import type { PolicyResult } from '../../src/service/queue/event-log.ts';
 import { compare, satisfies } from 'semver';
 import { changesAfter, changesBy, compareHistory, isDisplaced, staysVisible } from './compare-history.ts';
-import { containersOf } from './controllers.ts';
+import { heldBy } from './chart-kinds.ts';
+import { firstVersion } from './chart-setup.ts';
+import { isSelectable } from './invariants-of-charts.ts';
 import { partsOf, shorten } from './images.ts';
 import type { Invariant } from './invariants.ts';
 import type { ImagePatch } from './patch-log.ts';
@@ -110,8 +111,8 @@ export const endInvariants: readonly Invariant[] = [
       policiesOf(world).flatMap(({ name, status }) =>
         (status.targets ?? []).flatMap(({ name: workload, namespace, kind, container, image }) => {
           const resource = world.setup.workloads.find((one) => one.name === workload && one.kind === kind)?.resource ?? '';
-          const spec = world.server.get(resource, namespace, workload)?.spec ?? {};
-          const runs = textOrEmpty(containersOf(spec).find((one) => one['name'] === container)?.['image']);
+          const object = world.server.get(resource, namespace, workload);
+          const runs = (object && heldBy(object).get(container ?? '')) ?? '';
           return image === undefined || runs === '' || image === runs
             ? []
             : [`policy ${name} shows ${shorten(image)} for ${workload}, which runs ${shorten(runs)}`];
@@ -156,19 +157,21 @@ export const endInvariants: readonly Invariant[] = [
     promise: 'When faults end and nobody interferes, each target runs what its policy selects.',
     atEnd(world) {
       if (world.hasInterference) return [];
-      return world.setup.policies.flatMap(({ name, container, repository, follows, range, spec }) => {
+      return world.setup.policies.flatMap((setup) => {
+        const { name, container, repository, follows, range, spec } = setup;
         if (JSON.stringify(spec).includes('Approval')) return [];
         // Whoever follows a tag finds what nobody announced with the next push, or with the next poll.
         if (follows !== undefined && world.mayBeUnknown.has(repository)) return [];
         const announced = [...world.registry.tags(repository)].filter(
-          ([tag]) => isKnown(world, repository, tag) && (range === undefined || satisfies(tag, range)),
+          ([tag, digest]) =>
+            isKnown(world, repository, tag) && isSelectable(digest, setup) && (range === undefined || satisfies(tag, range)),
         );
         const best =
           follows === undefined ? announced.toSorted(([a], [b]) => compare(b, a))[0] : announced.find(([tag]) => tag === follows);
         return world.setup.workloads.flatMap(({ resource, namespace, name: workload }) => {
-          const runs = textOrEmpty(
-            containersOf(world.server.get(resource, namespace, workload)?.spec ?? {}).find((one) => one['name'] === container)?.['image'],
-          );
+          const object = world.server.get(resource, namespace, workload);
+          const runs = object && heldBy(object).get(container);
+          if (runs === undefined) return [];
           const isBest =
             best === undefined || (follows === undefined ? compare(partsOf(runs).tag, best[0]) >= 0 : partsOf(runs).digest === best[1]);
           return isBest ? [] : [`${workload} runs ${shorten(runs)}; policy ${name} selects ${shorten(`${best[0]}@${best[1]}`)}`];
@@ -197,7 +200,11 @@ function isWatched({ repository, at }: AcceptedPush, { setup, history, clock }: 
 
 /** Whether the service must know of a tag: it was there at first, or was announced and not forgotten. */
 function isKnown({ pushes, wipedAt }: World, repository: string, tag: string): boolean {
-  return tag === '1.0.0' || pushes.some((push) => push.repository === repository && push.tag === tag && push.at > wipedAt);
+  return (
+    tag === '1.0.0' ||
+    tag === firstVersion ||
+    pushes.some((push) => push.repository === repository && push.tag === tag && push.at > wipedAt)
+  );
 }
 
 function nameOf({ id, repository, tag, digest }: AcceptedPush): string {

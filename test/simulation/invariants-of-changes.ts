@@ -77,7 +77,8 @@ export const changeInvariants: readonly Invariant[] = [
     name: "nobody else's workload",
     promise: 'A workload that the policy does not select is not changed.',
     onPatch(patch, world) {
-      if (!patch.isOurs || setupOf(patch, world) === undefined || !selectsByLabel(world)) return undefined;
+      const setup = setupOf(patch, world);
+      if (!patch.isOurs || setup === undefined || !selectsByLabel(setup)) return undefined;
       const { namespace = '', name, uid } = patch.before.metadata;
       const states = world.history.statesWithin(patch.resource, namespace, name, ...boundOf(patch, world));
       return states.some((one) => one?.metadata.uid === uid && one.metadata.labels?.['uses'] === 'web') ? undefined : describe(patch);
@@ -225,8 +226,8 @@ function isReleasedBy(policy: ApiObject, _world: World): boolean {
   return policy.metadata.annotations?.[actionAnnotations.release] !== undefined;
 }
 
-function selectsByLabel({ setup }: World): boolean {
-  return setup.policies.some(({ spec }) => JSON.stringify(spec).includes('matchLabels'));
+function selectsByLabel({ spec }: PolicySetup): boolean {
+  return JSON.stringify(spec).includes('matchLabels');
 }
 
 /** The last change of the container by the service, and by anybody else. */

@@ -1,6 +1,7 @@
 /** What must hold, whatever happens: each invariant has a name, the sentence that the documentation promises, and a check. */
 import type { BaseAct } from './base-world.ts';
 import { baseInvariants } from './invariants-of-bases.ts';
+import { chartInvariants } from './invariants-of-charts.ts';
 import { changeInvariants } from './invariants-of-changes.ts';
 import { freshLook } from './fresh-look.ts';
 import { endInvariants } from './invariants-at-the-end.ts';
@@ -20,7 +21,14 @@ export interface Invariant {
 }
 
 /** Every invariant, in a list. */
-export const invariants: readonly Invariant[] = [...changeInvariants, ...baseInvariants, ...endInvariants, becomesQuiet, freshLook];
+export const invariants: readonly Invariant[] = [
+  ...changeInvariants,
+  ...chartInvariants,
+  ...baseInvariants,
+  ...endInvariants,
+  becomesQuiet,
+  freshLook,
+];
 
 /** Watches a world, and tells its story what is broken. */
 export function watchChanges(world: World): void {

@@ -129,6 +129,30 @@ export const mutations: readonly Mutation[] = [
     from: '    slot.release(isFailure ?',
     to: '    if (!isFailure) slot.release(isFailure ?',
   },
+  {
+    rule: 'a policy for charts selects nothing else',
+    file: 'src/core/model/artifact.ts',
+    from: '    ...(chart !== undefined && { Chart: chart }),\n',
+    to: '',
+  },
+  {
+    rule: 'a policy for images selects no chart',
+    file: 'src/core/model/artifact.ts',
+    from: '    ...(image !== undefined && { Image: image }),\n',
+    to: '',
+  },
+  {
+    rule: 'a version of a chart is written only beside the repository of the policy',
+    file: 'src/core/plan/plan-fields.ts',
+    from: 'return reference !== undefined && sameRepository(reference.repository, spec.repository) ? reference : undefined;',
+    to: 'return reference;',
+  },
+  {
+    rule: 'an upgrade that has failed is rolled back',
+    file: 'src/core/rollout/evaluate-installation.ts',
+    from: "if (state === 'failed' && !isOlder)",
+    to: "if (state === 'failed' && isOlder)",
+  },
 ];
 
 /** What became of a mutation: the seed that shows it, if one does. */

@@ -2,7 +2,7 @@
 import { fieldManager } from '../../src/core/model/last-update.ts';
 import { isObject, textOrEmpty } from '../../src/core/model/untyped.ts';
 import type { ApiObject, ApiServer, Change } from './api-server.ts';
-import { containersOf } from './controllers.ts';
+import { heldBy, isChartResource } from './chart-kinds.ts';
 import { shorten } from './images.ts';
 import type { Version } from './process.ts';
 import type { Story } from './story.ts';
@@ -55,10 +55,10 @@ export function createPatchLog(server: ApiServer, story: Story): PatchLog {
 }
 
 function patchesIn({ at, by, resource, before, after, request }: Change): Omit<ImagePatch, 'isKnown'>[] {
-  if (before === undefined || after === undefined || !resource.startsWith('apps/')) return [];
-  const old = new Map(containersOf(before.spec).map(({ name, image }) => [name, textOrEmpty(image)]));
-  return containersOf(after.spec).flatMap(({ name, image }): Omit<ImagePatch, 'isKnown'>[] => {
-    const [container, from = '', to] = [textOrEmpty(name), old.get(name), textOrEmpty(image)];
+  if (before === undefined || after === undefined || !(resource.startsWith('apps/') || isChartResource(resource))) return [];
+  const old = heldBy(before);
+  return [...heldBy(after)].flatMap(([container, to]): Omit<ImagePatch, 'isKnown'>[] => {
+    const from = old.get(container) ?? '';
     if (from === to) return [];
     const { sentAt = at, process = by, version = 'older' } = request ?? {};
     const isOurs = by === fieldManager;

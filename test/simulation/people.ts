@@ -1,9 +1,10 @@
 /** What people do to workloads, policies and Namespaces, with kubectl. */
 import { actionAnnotations } from '../../src/core/model/policy-actions.ts';
 import { consentAnnotation } from '../../src/core/model/consent-annotation.ts';
-import { fieldsOf, isObject, textOrEmpty, type JsonObject } from '../../src/core/model/untyped.ts';
+import { fieldsOf, isObject, textOrEmpty } from '../../src/core/model/untyped.ts';
 import type { ApiObject, Edit } from './api-server.ts';
-import { containersOf } from './controllers.ts';
+import { withHeld } from './chart-kinds.ts';
+import { hasForeign } from './faults.ts';
 import { shorten } from './images.ts';
 import type { OperationKind } from './operation.ts';
 import { otherNamespace, policyNamespace, type PolicySetup, type WorkloadSetup } from './setup.ts';
@@ -21,7 +22,7 @@ export const people: readonly OperationKind[] = [
           const [container] = Object.keys(setup.images);
           const known = world.patches.all.filter(({ after, container: own }) => after.metadata.name === setup.name && own === container);
           const image = known[Math.floor(choice * known.length)]?.from;
-          return image === undefined || container === undefined ? workload : withImage(workload, container, image);
+          return image === undefined || container === undefined ? workload : withHeld(workload, container, image);
         });
     },
   },
@@ -143,7 +144,7 @@ export const people: readonly OperationKind[] = [
     name: 'give or withdraw the consent of a Namespace',
     weight: 2,
     draw: () => (world) => {
-      if (!world.setup.workloads.some(({ namespace }) => namespace === otherNamespace)) return;
+      if (!hasForeign(world.setup)) return;
       world.hasInterference = true;
       world.server.edit({ resource: 'v1/namespaces', name: otherNamespace, by: 'kubectl-annotate' }, (namespace) => {
         const isGiven = namespace.metadata.annotations?.[consentAnnotation] !== undefined;
@@ -226,12 +227,4 @@ function annotate(world: World, setup: PolicySetup, key: string, value: string |
 function withAnnotation(object: ApiObject, key: string, value: string | undefined): ApiObject {
   const { [key]: _, ...others } = object.metadata.annotations ?? {};
   return { ...object, metadata: { ...object.metadata, annotations: value === undefined ? others : { ...others, [key]: value } } };
-}
-
-/** A workload with another image of a container. */
-function withImage(workload: ApiObject, container: string, image: string): ApiObject {
-  const containers = containersOf(workload.spec).map((one): JsonObject => (one['name'] === container ? { ...one, image } : one));
-  const template = isObject(workload.spec['template']) ? workload.spec['template'] : {};
-  const pod = isObject(template['spec']) ? template['spec'] : {};
-  return { ...workload, spec: { ...workload.spec, template: { ...template, spec: { ...pod, containers } } } };
 }

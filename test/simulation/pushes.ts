@@ -1,7 +1,8 @@
 /** What comes from the registry: new images, announced once or several times, some of them broken or older than what runs. */
 import { hashId, type PushEvent } from '../../src/core/model/push-event.ts';
+import type { Artifact } from '../../src/core/model/artifact.ts';
 import { tryNormaliseRepository } from '../../src/core/model/image-reference.ts';
-import { imageOf } from './image-content.ts';
+import { contentOf, contents, type Content } from './image-content.ts';
 import { registryHost, shorten } from './images.ts';
 import type { Operation } from './operation.ts';
 import type { Random } from './random.ts';
@@ -11,12 +12,15 @@ import { policyNow, type World } from './world.ts';
 /** Draws pushes; the number of a build is its place in the order. */
 export function createPushDrawer(random: Random, { policies }: Setup): (at: number) => Operation {
   let builds = 0;
+  const hasCharts = policies.some(({ artifact }) => artifact !== undefined);
   return (at) => {
     const policy = random.pick(policies);
     const build = ++builds;
     const version = random.chance(0.85) ? `1.0.${build}` : `0.9.${build}`;
     const tag = policy.follows ?? version;
+    const content = hasCharts ? drawContent(random, policy) : 'image';
     const plan = {
+      content,
       isBroken: random.chance(0.06),
       lagMs: random.chance(0.7) ? 0 : random.between(5, 4_000),
       announcements: random.pick([1, 1, 1, 1, 3]),
@@ -28,7 +32,17 @@ export function createPushDrawer(random: Random, { policies }: Setup): (at: numb
   };
 }
 
+/** What is pushed: mostly what the policy selects. */
+function drawContent(random: Random, { artifact = 'Image' }: PolicySetup): Content {
+  const fitting = { Image: ['image'], Chart: ['chart'], Any: ['image', 'chart', 'bundle'] } as const satisfies Record<
+    Artifact,
+    readonly Content[]
+  >;
+  return random.chance(0.75) ? random.pick<Content>(fitting[artifact]) : random.pick(contents);
+}
+
 interface Plan {
+  readonly content: Content;
   readonly tag: string;
   readonly build: number;
   readonly isBroken: boolean;
@@ -42,9 +56,9 @@ interface Plan {
 function push(
   world: World,
   { repository }: PolicySetup,
-  { tag, build, isBroken, lagMs, announcements, hasDigest, isAnnounced, gapMs }: Plan,
+  { content, tag, build, isBroken, lagMs, announcements, hasDigest, isAnnounced, gapMs }: Plan,
 ): void {
-  const image = imageOf(build);
+  const image = contentOf(content, build);
   const { digest } = image;
   if (isBroken) {
     world.hasInterference = true;
@@ -52,7 +66,7 @@ function push(
   }
   world.story.tell(
     'registry',
-    `gets ${shorten(`${repository}:${tag}@${digest}`)}${isBroken ? ', which is broken' : ''}${isAnnounced ? '' : ', and announces nothing'}`,
+    `gets ${content === 'image' ? '' : `the ${content} `}${shorten(`${repository}:${tag}@${digest}`)}${isBroken ? ', which is broken' : ''}${isAnnounced ? '' : ', and announces nothing'}`,
   );
   world.registry.push(repository, tag, image, lagMs);
   if (!isAnnounced) {

@@ -1,6 +1,8 @@
 /** What happens in a seed: its setup, and its operations in the order of time. */
 import { drawBaseOperations } from './base-operations.ts';
 import { drawBase } from './base-setup.ts';
+import { drawCharts } from './chart-setup.ts';
+import { drawSourceOperations } from './chart-operations.ts';
 import { faults } from './faults.ts';
 import type { Operation, OperationKind } from './operation.ts';
 import { people } from './people.ts';
@@ -21,7 +23,15 @@ const lastMs = 40_000;
 /** Draws it; the same for the same seed. */
 export function drawScenario(seed: number, withPeople: boolean): Scenario {
   const random = createRandom(seed);
-  const setup = { ...drawSetup(random.fork('setup')), base: drawBase(random.fork('base')) };
+  const own = drawSetup(random.fork('setup'));
+  const { workloads = [], policies = [], sources = [] } = drawCharts(random.fork('charts')) ?? {};
+  const setup: Setup = {
+    ...own,
+    workloads: [...own.workloads, ...workloads],
+    policies: [...own.policies, ...policies],
+    sources,
+    base: drawBase(random.fork('base')),
+  };
   const drawn = random.fork('operations');
   const drawPush = createPushDrawer(random.fork('pushes'), setup);
   const operations: Operation[] = [];
@@ -32,7 +42,8 @@ export function drawScenario(seed: number, withPeople: boolean): Scenario {
   }
   const ofBase =
     setup.base === undefined ? [] : drawBaseOperations(random.fork('bases'), setup, setup.base, { firstMs, lastMs, withPeople });
-  return { seed, setup, operations: [...operations, ...ofBase].toSorted((a, b) => a.at - b.at) };
+  const ofSources = withPeople ? drawSourceOperations(random.fork('sources'), setup, { firstMs, lastMs }) : [];
+  return { seed, setup, operations: [...operations, ...ofBase, ...ofSources].toSorted((a, b) => a.at - b.at) };
 }
 
 function drawOf(kinds: readonly OperationKind[], at: number, random: Random, setup: Setup): Operation {

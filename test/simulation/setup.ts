@@ -1,22 +1,28 @@
 /** What a seed begins with: replicas, workloads and policies. */
+import type { Artifact } from '../../src/core/model/artifact.ts';
 import type { BaseSetup } from './base-setup.ts';
+import type { ChartKind } from './chart-kinds.ts';
 import { imageOf } from './image-content.ts';
 import { api, web } from './images.ts';
 import type { Random } from './random.ts';
 
 export interface WorkloadSetup {
-  readonly kind: 'Deployment' | 'StatefulSet' | 'DaemonSet';
+  readonly kind: 'Deployment' | 'StatefulSet' | 'DaemonSet' | ChartKind;
   readonly resource: string;
   readonly namespace: string;
   readonly name: string;
-  /** Container → image. */
+  /** Container → image; for a resource that installs charts, its field → chart. */
   readonly images: Readonly<Record<string, string>>;
+  /** Where the HelmRepository of a HelmRelease is, if the HelmRelease says so. */
+  readonly sourceNamespace?: string;
 }
 
 export interface PolicySetup {
   readonly name: string;
   readonly repository: string;
   readonly container: string;
+  /** What it selects; images unless given. */
+  readonly artifact?: Artifact;
   readonly spec: Readonly<Record<string, unknown>>;
   /** The mutable tag that it follows; absent where it selects by version. */
   readonly follows?: string;
@@ -32,6 +38,8 @@ export interface Setup {
   readonly hasNoise: boolean;
   /** In some seeds, a BaseImagePolicy. */
   readonly base?: BaseSetup | undefined;
+  /** The namespaces that have a HelmRepository. */
+  readonly sources?: readonly string[];
 }
 
 export const policyNamespace = 'shop';

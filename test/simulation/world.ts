@@ -5,13 +5,16 @@ import { consentAnnotation } from '../../src/core/model/consent-annotation.ts';
 import { createApiServer, type ApiObject, type ApiServer } from './api-server.ts';
 import { createBaseWorld, furnishBase, type BaseWorld } from './base-world.ts';
 import { app, labelsOf, moving, namespaceLabel } from './base-setup.ts';
+import { chartKinds, helmRepositories, isChartKind, sourceName, sourceUrl, specWith } from './chart-kinds.ts';
+import { firstVersion } from './chart-setup.ts';
+import { startInstallers } from './installers.ts';
 import type { PushQueue } from '../../src/service/queue/producer.ts';
 import type { Clock } from './clock.ts';
 import { startControllers, type Controllers } from './controllers.ts';
 import { createPushRecords, type PushRecords } from './event-log.ts';
 import { createHistory, type History } from './history.ts';
 import { createFactsModel, type FactsModel } from './facts-model.ts';
-import { imageOf } from './image-content.ts';
+import { contentOf, imageOf } from './image-content.ts';
 import { api, partsOf, web } from './images.ts';
 import { createNetwork, type Network } from './network.ts';
 import { createPatchLog, type PatchLog } from './patch-log.ts';
@@ -80,6 +83,7 @@ export function createWorld(setup: Setup, clock: Clock, random: Random): World {
   const history = createHistory(server, clock.now);
   const patches = createPatchLog(server, story);
   const controllers = startControllers(server, clock, random.fork('controllers'), (image) => pullFrom(registry, image));
+  startInstallers(server, clock, random.fork('installers'), controllers.broken);
   const records = createPushRecords(network);
   const queue = createQueueModel(clock.now);
   const replicas = new Map<string, Replica>();
@@ -145,7 +149,11 @@ function furnish({ setup, server, registry }: World): void {
       },
     );
   }
-  for (const { follows } of setup.policies) registry.push(web, follows ?? '1.0.0', imageOf(0), 0);
+  for (const { follows, artifact, repository } of setup.policies) {
+    if (artifact === undefined) registry.push(web, follows ?? '1.0.0', imageOf(0), 0);
+    else registry.push(repository, firstVersion, contentOf('chart', 0), 0);
+  }
+  for (const namespace of setup.sources ?? []) createSource(server, namespace);
   registry.push(api, '1.0.0', imageOf(0), 0);
   for (const workload of setup.workloads) createWorkload(server, workload);
   for (const policy of setup.policies) createPolicy(server, policy);
@@ -160,14 +168,27 @@ export const alwaysPulled = { imagePullPolicy: 'Always' } as const;
 /** Creates a workload as it was at first, with the given labels. */
 export function createWorkload(
   server: ApiServer,
-  { kind, resource, namespace, name, images }: Setup['workloads'][number],
+  { kind, resource, namespace, name, images, sourceNamespace }: Setup['workloads'][number],
   labels: Readonly<Record<string, string>> = { uses: 'web' },
   more: Readonly<Record<string, string>> = {},
 ): void {
+  const by = 'kubectl-client-side-apply';
+  if (isChartKind(kind)) {
+    const { apiVersion, field } = chartKinds[kind];
+    const spec = specWith(kind, images[field] ?? '', sourceNamespace);
+    return server.create({ resource, namespace, name, by }, { apiVersion, kind, spec, labels });
+  }
   const containers = Object.entries(images).map(([container, image]) => ({ name: container, image, ...more }));
   const template = { metadata: { labels: { app: name } }, spec: { containers } };
   const spec = { replicas: 1, selector: { matchLabels: { app: name } }, template };
-  server.create({ resource, namespace, name, by: 'kubectl-client-side-apply' }, { apiVersion: 'apps/v1', kind, spec, labels });
+  server.create({ resource, namespace, name, by }, { apiVersion: 'apps/v1', kind, spec, labels });
+}
+
+/** Creates the HelmRepository of a namespace. */
+function createSource(server: ApiServer, namespace: string): void {
+  const spec = { interval: '1h', type: 'oci', url: sourceUrl };
+  const edit = { resource: helmRepositories, namespace, name: sourceName, by: 'kubectl' };
+  server.create(edit, { apiVersion: 'source.toolkit.fluxcd.io/v1', kind: 'HelmRepository', spec });
 }
 
 /** Creates a policy as it was at first. */
