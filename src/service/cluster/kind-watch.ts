@@ -46,6 +46,14 @@ export interface Watched {
   readonly target: TargetKind;
   readonly store: WorkloadStore;
   readonly reflectors: readonly Reflector[];
+  /** What each of the reflectors reads. */
+  readonly scopes: readonly WatchScope[];
+}
+
+/** What a reflector reads: all objects of a namespace or (undefined) of the cluster, or one of them by its name. */
+export interface WatchScope {
+  readonly namespace: string | undefined;
+  readonly name?: string;
 }
 
 interface NamespaceWatch {
@@ -98,7 +106,8 @@ export function startKindWatch(kind: KindRef, options: KindWatchOptions): KindWa
     const store = createWorkloadStore();
     store.subscribe(onChange);
     const results: Promise<void>[] = [];
-    parts = scopesOf(target, namespaces).map(({ namespace, name }) => {
+    const scopes = scopesOf(target, namespaces);
+    parts = scopes.map(({ namespace, name }) => {
       const failed = Promise.withResolvers<void>();
       const reflector = startReflector({
         client,
@@ -121,7 +130,7 @@ export function startKindWatch(kind: KindRef, options: KindWatchOptions): KindWa
       results.push(Promise.race([onFirstList(part), failed.promise]));
       return part;
     });
-    watched = { target, store, reflectors: parts.map(({ reflector }) => reflector) };
+    watched = { target, store, reflectors: parts.map(({ reflector }) => reflector), scopes };
     void resolveAfter(results);
   };
 
@@ -191,11 +200,8 @@ export function startKindWatch(kind: KindRef, options: KindWatchOptions): KindWa
  */
 export type KindState = 'starting' | { readonly since: number } | { readonly problem: TargetProblem };
 
-/** What a watch reads: all objects of a namespace or of the cluster, or one by its name, which is all that permissions for single objects allow. */
-function scopesOf(
-  { objects }: TargetKind,
-  namespaces: readonly (string | undefined)[],
-): readonly { readonly namespace: string | undefined; readonly name?: string }[] {
+/** What a watch of a kind reads. Single objects are watched by their names, which is all that permissions for them allow. */
+function scopesOf({ objects }: TargetKind, namespaces: readonly (string | undefined)[]): readonly WatchScope[] {
   if (objects === undefined) return namespaces.map((namespace) => ({ namespace }));
   return objects.filter(({ namespace }) => namespaces.some((one) => one === undefined || one === namespace));
 }

@@ -92,15 +92,13 @@ export function staleSince(watches: readonly PolicyWatch[], now: number): number
 }
 
 /** The watches of workloads that have started. */
-export function workloadReflectors(
-  namespaces: readonly (string | undefined)[],
-  { workloads }: Pick<ClusterCache, 'workloads'>,
-): NamedReflector[] {
+export function workloadReflectors({ workloads }: Pick<ClusterCache, 'workloads'>): NamedReflector[] {
   return workloads.watches().flatMap((watch) => {
     const watched = watch.current();
     return (watched?.reflectors ?? []).map((reflector, index) => {
-      const namespace = namespaces[index];
-      return { name: `${watched?.target.resource}${namespace === undefined ? '' : ` in ${namespace}`}`, reflector };
+      const { namespace, name } = watched?.scopes[index] ?? {};
+      const what = [watched?.target.resource, name].filter(Boolean).join(' ');
+      return { name: `${what}${namespace === undefined ? '' : ` in ${namespace}`}`, reflector };
     });
   });
 }

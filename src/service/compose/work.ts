@@ -60,7 +60,7 @@ export function composeWork(foundation: Foundation, connections: WorkConnections
   const life = liveInOrder(workParts(foundation, caches, processors, { feed, redisHealth: connections.redisHealth }));
   const { ports, registry, pushes } = processors;
   const { cluster, namespaces, whyNotSelected, isWatching } = caches;
-  const allReflectors = () => [...caches.policyWatches(), ...workloadReflectors(caches.watchedIn, cluster)];
+  const allReflectors = () => [...caches.policyWatches(), ...workloadReflectors(cluster)];
   const readTargets = async () => (await Promise.all(processors.wings.map(async (wing) => (await wing.readTargets?.()) ?? []))).flat();
   const origins = createKnownOrigins(createOriginReader(registry), () => performance.now());
   const { aliases } = foundation;

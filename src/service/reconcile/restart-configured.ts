@@ -59,6 +59,8 @@ export function createRestarter(ports: RestartPorts, pause: (ms: number, signal:
 
   /** When a workload was last restarted here, by its key. The operator names few. */
   const restartedAt = new Map<string, number>();
+  /** The changes of a ConfigMap that a workload was last restarted for here. Where something removes our record from the workload, each restart would else lead to the next. */
+  const done = new Map<string, string>();
 
   const restartOne = async (ref: WorkloadRef, configMap: WorkloadRef): Promise<void> => {
     const key = workloadKey(ref);
@@ -74,6 +76,7 @@ export function createRestarter(ports: RestartPorts, pause: (ms: number, signal:
         const result = await ports.restart(ref, { changes, at: new Date(ports.cluster.now()) }, stopping.signal);
         if (result === 'restarted') {
           restartedAt.set(key, ports.cluster.now());
+          done.set(pairOf(ref, configMap), whatOf(changes));
           report(ref, current, { restarted: changes });
         }
         if (result !== 'changed') return;
@@ -91,7 +94,8 @@ export function createRestarter(ports: RestartPorts, pause: (ms: number, signal:
     const { findWorkload } = ports.cluster;
     const current = findWorkload(configMap);
     const changes = current === undefined ? [] : heldChanges(current);
-    return current === undefined || isRestartedFor(changes, findWorkload(ref)?.restartedFor) ? undefined : { current, changes };
+    if (current === undefined || isRestartedFor(changes, findWorkload(ref)?.restartedFor)) return undefined;
+    return done.get(pairOf(ref, configMap)) === whatOf(changes) ? undefined : { current, changes };
   };
 
   const report = (
@@ -137,4 +141,12 @@ export function createRestarter(ports: RestartPorts, pause: (ms: number, signal:
       await Promise.all(running.values());
     },
   };
+}
+
+function pairOf(workload: WorkloadRef, configMap: WorkloadRef): string {
+  return `${workloadKey(workload)} ${workloadKey(configMap)}`;
+}
+
+function whatOf(changes: readonly HeldChange[]): string {
+  return JSON.stringify(changes.map(({ key, what }) => [key, what]));
 }

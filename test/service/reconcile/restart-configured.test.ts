@@ -51,7 +51,8 @@ function start(configMap: Workload, restart: (changes: string[]) => 'restarted' 
     objects.set(workloadKey(next), next);
     restarter.consider(next);
   };
-  return { seen, restarter, change };
+  const gateway = workloadOf({}, { name: 'gateway' });
+  return { seen, restarter, change, forget: () => void objects.set(workloadKey(gateway), gateway) };
 }
 
 describe('restarts for changes of a ConfigMap', () => {
@@ -102,6 +103,19 @@ describe('restarts for changes of a ConfigMap', () => {
     await restarter.idle();
     assert.deepEqual([seen.restarts.length, seen.pauses], [2, [5_000]]);
     assert.equal(seen.restarts[1], `${repository}:2 2026-11-01T10:00:08.000Z`);
+  });
+
+  it('are not repeated where something removes the record from the workload each time', async () => {
+    const { seen, restarter, change, forget } = start(first, () => 'restarted');
+    for (let times = 0; times < 3; times++) {
+      restarter.consider(first);
+      await restarter.idle();
+      forget();
+    }
+    assert.deepEqual(seen.restarts, [what]);
+    change(mapWith('3', '2026-11-01T11:00:00.000Z'));
+    await restarter.idle();
+    assert.equal(seen.restarts.length, 2);
   });
 
   it('do not happen where nothing is named, and after the end', async () => {
