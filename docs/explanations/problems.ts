@@ -170,14 +170,16 @@ export const problems = {
   SignatureInvalid: {
     shown: shownAs.stalled,
     cause:
-      'The image has signatures, but by another key or identity, for another digest, or invalid. The message says what was found and what is required.',
+      'The image has signatures, but by another key or identity, for another digest, or invalid; or the chart has no provenance, or one that is not accepted. The message says what was found and what is required.',
     action:
       'Sign the image with an accepted key or identity, or correct `spec.verify`. If only keyless signatures of a new log are rejected, update the ' +
       '[trust root](signatures.md#signing-without-a-key). The policy recovers when its Secrets change, or at the next push or poll.',
   },
   VerificationKeyInvalid: {
     shown: shownAs.stalled,
-    cause: 'The Secret in `spec.verify.cosign.keys` or its key does not exist, may not be read, or does not hold a public key in PEM form.',
+    cause:
+      'The Secret in `spec.verify` or its key does not exist, may not be read, or does not hold a public key: in PEM form for cosign, of OpenPGP for a provenance. ' +
+      'Keys of OpenPGP that have expired, are revoked or may not sign do not count.',
     action: 'Create or correct the Secret in the namespace of the policy; the policy is reconciled as soon as it changes.',
   },
   TrustRootMissing: {

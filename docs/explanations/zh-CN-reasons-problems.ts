@@ -121,13 +121,13 @@ export const chineseProblems: Readonly<Record<string, string>> = {
   'Sign the digest in the message with `cosign sign`. While the policy is Reconciling, the signature is found by itself; after that, at the next push or poll, or with `image-watcher check NS/NAME`.':
     '用 `cosign sign` 为消息中的摘要签名。策略为 Reconciling 时会自动找到签名；之后在下一次推送或轮询时，或用 `image-watcher check NS/NAME` 找到。',
   'The image has signatures, but none that the policy accepts.': '镜像有签名，但没有策略接受的签名。',
-  'The image has signatures, but by another key or identity, for another digest, or invalid. The message says what was found and what is required.':
-    '镜像有签名，但属于另一个密钥或身份、属于另一个摘要，或者无效。消息说明找到了什么，要求的是什么。',
+  'The image has signatures, but by another key or identity, for another digest, or invalid; or the chart has no provenance, or one that is not accepted. The message says what was found and what is required.':
+    '镜像有签名，但由别的密钥或身份签署、属于别的摘要，或者无效；或者 Chart 没有 provenance，或其 provenance 不被接受。消息说明找到了什么、需要什么。',
   'Sign the image with an accepted key or identity, or correct `spec.verify`. If only keyless signatures of a new log are rejected, update the [trust root](signatures.md#signing-without-a-key). The policy recovers when its Secrets change, or at the next push or poll.':
     '用接受的密钥或身份为镜像签名，或改正 `spec.verify`。如果只有新日志的无密钥签名被拒绝，请更新[信任根](signatures.md#signing-without-a-key)。Secret 改变时，或下一次推送或轮询时，策略恢复。',
   'No key to verify signatures with can be read from its Secret.': '无法从 Secret 中读取验证签名的密钥。',
-  'The Secret in `spec.verify.cosign.keys` or its key does not exist, may not be read, or does not hold a public key in PEM form.':
-    '`spec.verify.cosign.keys` 中的 Secret 或它的键不存在、不可以读取，或者其中没有 PEM 格式的公钥。',
+  'The Secret in `spec.verify` or its key does not exist, may not be read, or does not hold a public key: in PEM form for cosign, of OpenPGP for a provenance. Keys of OpenPGP that have expired, are revoked or may not sign do not count.':
+    '`spec.verify` 中的 Secret 或它的键不存在、不可以读取，或者其中没有公钥：cosign 需要 PEM 格式，provenance 需要 OpenPGP 公钥。已过期、已吊销或不可以签名的 OpenPGP 密钥不算数。',
   'Create or correct the Secret in the namespace of the policy; the policy is reconciled as soon as it changes.':
     '在策略的命名空间创建或改正 Secret；它一有变化，就会调和策略。',
   'The policy requires keyless signatures, and the configuration has no trust root.': '策略要求无密钥签名，而配置没有信任根。',

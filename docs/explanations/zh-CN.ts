@@ -112,8 +112,13 @@ export const chinese: Readonly<Record<string, string>> = {
     'Rollback：把工作负载回滚到上一个镜像。Hold：不再做任何修改。Ignore：只报告失败。',
   'The maximum number of workloads that are patched at the same time; their rollouts may overlap.':
     '同时修改的工作负载的最大数量；它们的滚动更新可以重叠。',
-  'What an image must satisfy before it is applied.': '镜像在应用之前必须满足的条件。',
+  'What an image must satisfy before it is applied: all that is written.': '镜像在应用之前必须满足的条件：写出的全部条件。',
+  "Helm's provenance of a chart (`helm package --sign`), by one of the keys. Needs `artifact: Chart`.":
+    'Helm Chart 的 provenance（`helm package --sign`），由其中一个密钥签署。需要 `artifact: Chart`。',
+  'Public keys; a provenance by one of them is enough.': '公钥；由其中一个密钥签署的 provenance 就足够。',
+  'The Secret that holds public keys of OpenPGP in ASCII form.': '以 ASCII 形式保存 OpenPGP 公钥的 Secret。',
   'A cosign signature, by one of the keys or one of the keyless signers.': 'cosign 签名，由其中一个密钥或其中一个无密钥签名者签署。',
+  'write cosign, provenance or both': '请写 cosign、provenance 或两者都写',
   'write keys, keyless or both': '请写 keys、keyless，或两者都写',
   'Public keys; a signature by one of them is enough.': '公钥；有其中一个的签名即可。',
   'The Secret that holds the public key.': '保存公钥的 Secret。',

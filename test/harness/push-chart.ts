@@ -10,10 +10,12 @@ export interface ChartPush {
   readonly host: string;
   readonly repository: string;
   readonly version: string;
+  /** A key ring with one private key, with which Helm makes the provenance of the chart. */
+  readonly keyring?: Buffer;
 }
 
-/** Packages a small chart and pushes it with Helm itself. */
-export async function helmPush({ host, repository, version }: ChartPush): Promise<void> {
+/** Packages a small chart and pushes it with Helm itself, which pushes its provenance with it. */
+export async function helmPush({ host, repository, version, keyring }: ChartPush): Promise<void> {
   const folder = tempFolder('chart');
   const parts = repository.split('/');
   const name = parts.at(-1) ?? '';
@@ -21,7 +23,10 @@ export async function helmPush({ host, repository, version }: ChartPush): Promis
   writeFileSync(join(folder, name, 'Chart.yaml'), `apiVersion: v2\nname: ${name}\nversion: ${version}\n`);
   const configMap = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n';
   writeFileSync(join(folder, name, 'templates', 'web.yaml'), configMap);
-  await helm(['package', join(folder, name), '--destination', folder]);
+  const keyringFile = join(folder, 'keyring.gpg');
+  if (keyring !== undefined) writeFileSync(keyringFile, keyring);
+  const signing = keyring === undefined ? [] : ['--sign', '--key', 'Releaser', '--keyring', keyringFile];
+  await helm(['package', join(folder, name), '--destination', folder, ...signing]);
   const registry = `oci://${[host, ...parts.slice(0, -1)].join('/')}`;
   await helm(['push', join(folder, `${name}-${version}.tgz`), registry, '--plain-http']);
 }

@@ -9,7 +9,7 @@ import { distinct, durationPattern } from '../../service/resources/v1-fields/sca
 import { select, tags } from '../../service/resources/v1-fields/select.ts';
 import { labelSelector } from '../../service/resources/v1-fields/target.ts';
 import { approvals, approvalsRule, mode, waves, windows } from '../../service/resources/v1-fields/update.ts';
-import { verify } from '../../service/resources/v1-fields/verify.ts';
+import { verifyBase } from '../../service/resources/v1-fields/verify.ts';
 import { minAge, platforms, poll, pullSecrets, suspend } from '../../service/resources/v1-fields/watch.ts';
 import { action, checkReachable } from './actions.ts';
 
@@ -74,7 +74,7 @@ export const baseSpecSchema = withChecks(
         platforms: platforms.exactOptional(),
         minAge: minAge.exactOptional(),
         pullSecrets: pullSecrets.exactOptional(),
-        verify: verify.describe('What a base must satisfy before anything is done for it.').exactOptional(),
+        verify: verifyBase.exactOptional(),
         workloads: z
           .array(workloads)
           .min(1)

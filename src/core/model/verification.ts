@@ -3,10 +3,12 @@ import type { SecretRef } from './image-source.ts';
 import { PermanentError } from './errors.ts';
 import { compilePattern } from './pattern.ts';
 
-/** The required signature of an image: one by any of the keys or signers. */
+/** The required signature of an image: one by any of the keys or signers; and the required provenance of a chart. */
 export interface Verification {
   readonly keys: readonly KeyRef[];
   readonly signers: readonly WantedSigner[];
+  /** Keys of OpenPGP, of which one must have signed the provenance of the chart; absent if none is required. Without keys and signers, it is enough. */
+  readonly provenance?: readonly KeyRef[];
 }
 
 /** A public key in the data of a Secret in the namespace of the policy. */
@@ -23,8 +25,8 @@ export type VerificationResult =
 
 /** The Secrets with keys for a policy's verification. A change of one of them may fix a policy that is Stalled because of its keys. */
 export function verificationSecrets({ namespace, spec }: Pick<ImagePolicy, 'namespace' | 'spec'>): readonly SecretRef[] {
-  const keys = isUsable(spec) ? (spec.verification?.keys ?? []) : [];
-  return [...new Set(keys.map(({ secret }) => secret))].map((name) => ({ namespace, name }));
+  const { keys = [], provenance = [] } = (isUsable(spec) ? spec.verification : undefined) ?? {};
+  return [...new Set([...keys, ...provenance].map(({ secret }) => secret))].map((name) => ({ namespace, name }));
 }
 
 /** The signer of a keyless signature, according to its verified certificate. */

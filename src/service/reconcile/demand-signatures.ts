@@ -1,5 +1,6 @@
 /** Demands the signatures of an image that is about to be used, and decides what happens next if it has none. */
 import { hasWaitedForSignature, nextSignatureCheck } from '../../core/plan/await-signature.ts';
+import { defined } from '../../core/model/defined.ts';
 import { PermanentError, WaitError } from '../../core/model/errors.ts';
 import type { ImageSource } from '../../core/model/image-source.ts';
 import type { Verification } from '../../core/model/verification.ts';
@@ -11,6 +12,8 @@ export interface SignatureDemand {
   /** The image in messages: `harbor.example.com/shop/web:1.2`. */
   readonly name: string;
   readonly digest: string;
+  /** The tag under which it will run; absent if it runs by its digest alone. */
+  readonly tag?: string;
   readonly verification: Verification;
   /** The namespace that contains the keys. */
   readonly namespace: string;
@@ -24,8 +27,8 @@ export interface SignatureDemand {
 
 /** Resolves if the image has the signatures. Throws WaitError for some minutes if it is not signed (signatures follow their image), else PermanentError. */
 export async function demandSignatures(demand: SignatureDemand, { verify }: Signatures, signal: AbortSignal): Promise<void> {
-  const { source, name, digest, verification, namespace, by = '' } = demand;
-  const result = await verify({ source, digest, verification, namespace }, signal);
+  const { source, name, digest, tag, verification, namespace, by = '' } = demand;
+  const result = await verify({ source, digest, ...defined({ tag }), verification, namespace }, signal);
   if (result.kind === 'invalid') throw notUsed(name, digest, by + result.why);
   if (result.kind === 'unsigned') throw notSigned(demand, `${name} (${digest}) is not signed: ${by}${result.why}`);
 }

@@ -175,7 +175,7 @@ export interface ImageFacts {
 export interface Signatures {
   /** Whether an image has the demanded signatures; throws PermanentError if nothing can be verified. */
   readonly verify: (
-    request: { source: ImageSource; digest: string; verification: Verification; namespace: string },
+    request: { source: ImageSource; digest: string; tag?: string; verification: Verification; namespace: string },
     signal: AbortSignal,
   ) => Promise<VerificationResult>;
 }

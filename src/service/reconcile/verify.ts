@@ -1,6 +1,7 @@
 /** The stage `verify`: checks that the image that is about to be applied has the signatures that the policy demands. */
 import { consentTo, type ConsentRules } from '../../core/plan/consent.ts';
 import { hasChanges, wantsChange, type UpdatePlan } from '../../core/plan/plan-update.ts';
+import { defined } from '../../core/model/defined.ts';
 import { PermanentError } from '../../core/model/errors.ts';
 import { isUsable, policyKey, type ImagePolicy, type PolicySpec } from '../../core/model/image-policy.ts';
 import type { Candidate, ImageReference } from '../../core/model/image-reference.ts';
@@ -52,7 +53,7 @@ async function verifyCandidate(
     const nowMs = cluster.now();
     // The image could have been signed since the push, or since another cause of the reconcile.
     const { sinceMs = nowMs } = request;
-    const demand = { source, name, digest, verification, namespace: by.namespace, policy, sinceMs, nowMs, ...others };
+    const demand = { source, name, digest, tag, verification, namespace: by.namespace, policy, sinceMs, nowMs, ...others };
     await demandSignatures(demand, ports.signatures, signal);
   }
   if (spec.pin === 'Tag') await checkTag(source, { tag, digest }, ports.registry.headManifest, signal);
@@ -94,15 +95,19 @@ function demandsOn(
  */
 export async function verifyEarlier(
   { policy, spec, signal }: Pick<Reconcile, 'policy' | 'spec' | 'signal'>,
-  { name, tag = 'latest', digest: pinned }: ImageReference,
+  image: ImageReference,
   ports: Pick<VerifyPorts, 'registry' | 'signatures'>,
 ): Promise<void> {
   const { verification } = spec;
   if (verification === undefined) return;
+  const { name, tag = 'latest', digest: pinned } = image;
   const source = ports.registry.sourceOf(policy, spec);
   const digest = pinned ?? (await ports.registry.headManifest(source, tag, signal))?.digest;
   if (digest === undefined) throw new PermanentError('TagNotFound', `${name}:${tag} is not in the registry any more`);
-  const result = await ports.signatures.verify({ source, digest, verification, namespace: policy.namespace }, signal);
+  const result = await ports.signatures.verify(
+    { source, digest, ...defined({ tag: image.tag }), verification, namespace: policy.namespace },
+    signal,
+  );
   if (result.kind === 'invalid') throw notUsed(`${name}:${tag}`, digest, result.why);
   if (result.kind === 'unsigned') throw new PermanentError('NotSigned', `${name}:${tag} (${digest}) is not signed: ${result.why}`);
   if (pinned === undefined) await checkTag(source, { tag, digest }, ports.registry.headManifest, signal);

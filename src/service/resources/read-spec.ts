@@ -185,11 +185,21 @@ export function readApprovals(
   );
 }
 
-export function readVerification({ cosign: { keys = [], keyless = [] } }: NonNullable<Spec['verify']>): Verification {
-  if (keys.length + keyless.length === 0) throw invalid('spec.verify.cosign: write keys, keyless or both');
+type KeyField = { readonly secretRef: { readonly name: string; readonly key: string } };
+const refOf = ({ secretRef: { name, key } }: KeyField) => ({ secret: name, key });
+
+/** Reads what must be signed, and by whom. */
+export function readVerification({ cosign, provenance }: NonNullable<Spec['verify']>): Verification {
+  const { keys = [], keyless = [] } = cosign ?? {};
+  const written = cosign === undefined ? (provenance?.keys ?? []) : [...keys, ...keyless];
+  if (written.length === 0)
+    throw invalid(
+      cosign === undefined ? 'spec.verify: write cosign, provenance or both' : 'spec.verify.cosign: write keys, keyless or both',
+    );
   return {
-    keys: keys.map(({ secretRef: { name, key } }) => ({ secret: name, key })),
+    keys: keys.map(refOf),
     signers: keyless.map((rule, index) => inField(`spec.verify.cosign.keyless[${index}]`, () => wantSigner(rule))),
+    ...(provenance !== undefined && { provenance: provenance.keys.map(refOf) }),
   };
 }
 

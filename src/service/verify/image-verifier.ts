@@ -8,7 +8,10 @@ import { currentSpan } from '../telemetry/tracing.ts';
 import { findSignatures, type SignatureRegistry } from './find-signatures.ts';
 import type { Trust } from './trust.ts';
 import { verifySignatures } from './verify-signatures.ts';
-import { readKeys, type ReadSecret } from './public-keys.ts';
+import { readCertificates } from './openpgp/certificates.ts';
+import { readKeyBlocks } from './openpgp/armor.ts';
+import { type Keys, readKeys, readPemKeys, type ReadSecret, type WantedKeys } from './public-keys.ts';
+import { type ProvenanceKey, verifyProvenance } from './verify-provenance.ts';
 
 export interface ImageVerifierOptions {
   readonly registry: SignatureRegistry;
@@ -22,6 +25,8 @@ export interface ImageVerifierOptions {
 export interface VerifyRequest {
   readonly source: ImageSource;
   readonly digest: string;
+  /** The tag under which it will run, which the provenance of a chart names; absent if it runs by its digest alone. */
+  readonly tag?: string;
   readonly verification: Verification;
   /** The namespace of the policy, which holds its keys. */
   readonly namespace: string;
@@ -35,11 +40,17 @@ export type VerifyImage = (request: VerifyRequest, signal: AbortSignal) => Promi
 
 const maxRemembered = 10_000;
 
-/** Creates a verifier that caches verified images by digest and the content of the keys, because a valid signature stays valid. */
+/** The longest text with keys of OpenPGP that is read. One with the names and signatures of many people is larger, and can be exported without them. */
+const maxKeyText = 131_072;
+
+/**
+ * Creates a verifier that caches images with verified signatures by digest and the content of the keys, because a valid signature stays valid. The provenance of
+ * a chart is verified each time, because keys of OpenPGP expire.
+ */
 export function createImageVerifier({ registry, readSecret, trustRoot, now = Date.now }: ImageVerifierOptions): VerifyImage {
   const verified = new BoundedMap<string, VerificationResult>(maxRemembered);
-  const verify: VerifyImage = async ({ source, digest, verification, namespace }, signal) => {
-    const { usable, problems } = await readKeys(verification.keys, namespace, readSecret, signal);
+  const verifyCosign: VerifyImage = async ({ source, digest, verification, namespace }, signal) => {
+    const { usable, problems } = await readKeys(readPemKeys(verification.keys, namespace), readSecret, signal);
     const signers = trustRoot === undefined ? [] : verification.signers;
     if (usable.length + signers.length === 0) throw nothingToVerifyWith(verification, problems);
     const trust: Trust = { keys: usable, signers, ...defined({ trustRoot }) };
@@ -48,14 +59,40 @@ export function createImageVerifier({ registry, readSecret, trustRoot, now = Dat
     if (remembered !== undefined) return remembered;
     const result = await verifySignatures(findSignatures(source, digest, { registry, signal, now }), digest, trust);
     if (result.kind === 'verified') verified.set(known, result);
-    return result.kind === 'verified'
-      ? result
-      : { ...result, why: [result.why, ...withoutTrustRoot(verification, trust), ...problems].join('; ') };
+    return withProblems(result, [...withoutTrustRoot(verification, trust), ...problems]);
+  };
+  const verifyChart: VerifyImage = async ({ verification: { provenance = [], ...rest }, namespace, ...chart }, signal) => {
+    const { usable, problems } = await readKeys(readPgpKeys({ refs: provenance, namespace }, now()), readSecret, signal);
+    if (usable.length === 0) throw nothingToVerifyWith(rest, problems);
+    return withProblems(await verifyProvenance(chart, usable, { registry, signal, now }), problems);
+  };
+  const verify: VerifyImage = async (request, signal) => {
+    const { keys, signers, provenance } = request.verification;
+    // A chart without its provenance never gets it, so that nothing needs to be waited for.
+    const ofChart = provenance === undefined ? undefined : await verifyChart(request, signal);
+    if (ofChart === undefined) return verifyCosign(request, signal);
+    if (ofChart.kind !== 'verified' || keys.length + signers.length === 0) return ofChart;
+    const ofCosign = await verifyCosign(request, signal);
+    return ofCosign.kind === 'verified' ? { kind: 'verified', by: `${ofCosign.by} and ${ofChart.by}` } : ofCosign;
   };
   return (request, signal) => currentSpan()?.step({ name: 'verify signatures' }, () => verify(request, signal)) ?? verify(request, signal);
 }
 
-function nothingToVerifyWith({ signers }: Verification, problems: readonly string[]): PermanentError {
+/** Reads the certificates of OpenPGP in each Secret, of which those count that are valid now. */
+function readPgpKeys({ refs, namespace }: Pick<WantedKeys<ProvenanceKey>, 'refs' | 'namespace'>, now: number): WantedKeys<ProvenanceKey> {
+  const read = (name: string, text: string): Keys<ProvenanceKey> => {
+    if (text.length > maxKeyText) throw new Error(`it has more than ${maxKeyText} characters (gpg --export-options export-minimal)`);
+    const { keys, problems } = readCertificates(readKeyBlocks(text), now);
+    return { usable: keys.map((key) => ({ name, key })), problems: problems.map((problem) => `${name}: ${problem}`) };
+  };
+  return { refs, namespace, read };
+}
+
+function withProblems(result: VerificationResult, problems: readonly string[]): VerificationResult {
+  return result.kind === 'verified' ? result : { ...result, why: [result.why, ...problems].join('; ') };
+}
+
+function nothingToVerifyWith({ signers }: Pick<Verification, 'signers'>, problems: readonly string[]): PermanentError {
   const [problem] = problems;
   if (problem !== undefined)
     return new PermanentError('VerificationKeyInvalid', `there is no usable key to verify signatures with: ${problems.join('; ')}`);

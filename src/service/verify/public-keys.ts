@@ -57,7 +57,8 @@ function parse(text: string): KeyObject {
   }
 }
 
-function weaknessOf({ asymmetricKeyType: type, asymmetricKeyDetails: details = {} }: KeyObject): string | undefined {
+/** Why a public key is too weak, too costly or of a kind that is not supported; undefined if it may be used. */
+export function weaknessOf({ asymmetricKeyType: type, asymmetricKeyDetails: details = {} }: KeyObject): string | undefined {
   if (type === 'ed25519') return undefined;
   if (type === 'ec') return curves.includes(details.namedCurve ?? '') ? undefined : `its curve ${details.namedCurve} is not supported`;
   if (type !== 'rsa') return `keys of type ${type} are not supported`;
@@ -71,31 +72,49 @@ function weaknessOf({ asymmetricKeyType: type, asymmetricKeyDetails: details = {
 export type ReadSecret = (secret: SecretRef, signal: AbortSignal) => Promise<SecretContent>;
 
 /** The usable keys, and the problems of the unusable ones. */
-export interface Keys {
-  readonly usable: readonly PublicKey[];
+export interface Keys<Key = PublicKey> {
+  readonly usable: readonly Key[];
   readonly problems: readonly string[];
 }
 
-/** Reads the keys of a policy from its own namespace. An unusable key does not affect the others. */
-export async function readKeys(refs: readonly KeyRef[], namespace: string, readSecret: ReadSecret, signal: AbortSignal): Promise<Keys> {
-  const names = [...new Set(refs.map(({ secret }) => secret))];
-  const read = async (name: string) => [name, await readSecret({ namespace, name }, signal)] as const;
-  const secrets = new Map(await Promise.all(names.map(read)));
-  const keys = refs.map((ref) => toKey(ref, namespace, secrets.get(ref.secret)));
-  return {
-    usable: keys.filter((key) => typeof key !== 'string'),
-    problems: keys.filter((key) => typeof key === 'string'),
-  };
+/** The keys to read, in the Secrets of a namespace. `read`: all keys of a text, under a name that is worded for users; it throws an Error that says what is wrong. */
+export interface WantedKeys<Key> {
+  readonly refs: readonly KeyRef[];
+  readonly namespace: string;
+  readonly read: (name: string, text: string) => Keys<Key>;
 }
 
-function toKey({ secret, key }: KeyRef, namespace: string, content: SecretContent | undefined): PublicKey | string {
-  const name = `key ${key} of Secret ${namespace}/${secret}`;
-  if (content === undefined || 'why' in content) return `Secret ${namespace}/${secret} ${content?.why ?? 'was not read'}`;
+/** Reads the public keys of cosign of a policy, each in PEM form. */
+export function readPemKeys(refs: readonly KeyRef[], namespace: string): WantedKeys<PublicKey> {
+  return { refs, namespace, read: (name, text) => ({ usable: [readPublicKey(name, text)], problems: [] }) };
+}
+
+/** Reads keys of a policy from its own namespace. An unusable key does not affect the others. */
+export async function readKeys<Key>(
+  { refs, namespace, read }: WantedKeys<Key>,
+  readSecret: ReadSecret,
+  signal: AbortSignal,
+): Promise<Keys<Key>> {
+  const names = [...new Set(refs.map(({ secret }) => secret))];
+  const readOne = async (name: string) => [name, await readSecret({ namespace, name }, signal)] as const;
+  const secrets = new Map(await Promise.all(names.map(readOne)));
+  const keys = refs.map(({ secret, key }) => {
+    const where = `Secret ${namespace}/${secret}`;
+    const text = textOf(key, where, secrets.get(secret));
+    if (typeof text === 'string') return { usable: [], problems: [text] };
+    const name = `key ${key} of ${where}`;
+    try {
+      return read(name, text.value);
+    } catch (error) {
+      return { usable: [], problems: [`${name} cannot be used: ${describeError(error)}`] };
+    }
+  });
+  return { usable: keys.flatMap(({ usable }) => usable), problems: keys.flatMap(({ problems }) => problems) };
+}
+
+/** The text of a key in a Secret; as a string, why there is none. */
+function textOf(key: string, where: string, content: SecretContent | undefined): { readonly value: string } | string {
+  if (content === undefined || 'why' in content) return `${where} ${content?.why ?? 'was not read'}`;
   const value = Object.hasOwn(content.data, key) ? content.data[key] : undefined;
-  if (value === undefined) return `Secret ${namespace}/${secret} has no key ${key}`;
-  try {
-    return readPublicKey(name, Buffer.from(value, 'base64').toString('utf8'));
-  } catch (error) {
-    return `${name} cannot be used: ${describeError(error)}`;
-  }
+  return value === undefined ? `${where} has no key ${key}` : { value: Buffer.from(value, 'base64').toString('utf8') };
 }

@@ -86,13 +86,13 @@ const rollout = some({
 const signer = fc
   .record({ issuer: fc.constant('https://a.example') })
   .chain((issuer) => fc.constantFrom({ ...issuer, identity: 'ada@example.com' }, { ...issuer, identityPattern: '.*' }));
-const verify = fc
-  .oneof(
-    fc.record({ keys: list(key, 1) }),
-    fc.record({ keyless: list(signer, 1) }),
-    fc.record({ keys: list(key, 1), keyless: list(signer, 1) }),
-  )
-  .map((cosign) => ({ cosign }));
+const cosign = fc.oneof(
+  fc.record({ keys: list(key, 1) }),
+  fc.record({ keyless: list(signer, 1) }),
+  fc.record({ keys: list(key, 1), keyless: list(signer, 1) }),
+);
+const provenance = fc.record({ keys: list(key, 1) });
+const verify = fc.oneof(fc.record({ cosign }), fc.record({ provenance }), fc.record({ cosign, provenance }));
 const poll = some({ interval: duration });
 
 const wholeSpec = some(

@@ -97,7 +97,7 @@ export const specArbitrary: fc.Arbitrary<object> = some(
         maxFailures: fc.integer({ min: 1, max: 100 }),
       }),
     }),
-    verify: list(some({ secretRef }, ['secretRef']), 1).map((keys) => ({ cosign: { keys } })),
+    verify: list(some({ secretRef }, ['secretRef']), 1).chain((keys) => fc.constantFrom({ cosign: { keys } }, { provenance: { keys } })),
     poll: some({ interval: duration }),
     suspend: fc.boolean(),
   },

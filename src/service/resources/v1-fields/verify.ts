@@ -59,5 +59,30 @@ const cosign = withRules(
   ],
 );
 
+const pgpKey = secretKeyOf('the policy')('The Secret that holds public keys of OpenPGP in ASCII form.');
+
+const provenance = z
+  .object({
+    keys: z
+      .array(z.object({ secretRef: pgpKey }).describe('Public keys of OpenPGP, as `gpg --export --armor` writes them.'))
+      .min(1)
+      .max(8)
+      .describe('Public keys; a provenance by one of them is enough.'),
+  })
+  .describe("Helm's provenance of a chart (`helm package --sign`), by one of the keys. Needs `artifact: Chart`.");
+
+/** Schema of `spec.verify` of a BaseImagePolicy. */
+export const verifyBase = z.object({ cosign }).describe('What a base must satisfy before anything is done for it.');
+
 /** Schema of `spec.verify`. */
-export const verify = z.object({ cosign }).describe('What an image must satisfy before it is applied.');
+export const verify = withRules(
+  z
+    .object({ cosign: cosign.exactOptional(), provenance: provenance.exactOptional() })
+    .describe('What an image must satisfy before it is applied: all that is written.'),
+  [
+    {
+      rule: 'has(self.cosign) || has(self.provenance)',
+      message: 'write cosign, provenance or both',
+    },
+  ],
+);

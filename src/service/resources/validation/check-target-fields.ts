@@ -83,10 +83,16 @@ function digestProblem(spec: unknown, { chart, digest }: TargetFields): Finding[
   ];
 }
 
-/** Checks that a policy for charts or any artifacts writes fields, because containers run images. A chart has no platforms. */
+/** Checks that a policy for charts or any artifacts writes fields, because containers run images. A chart has no platforms, and only a chart has a provenance. */
 export function checkArtifact(spec: unknown): Finding[] {
   const artifact = writtenArtifact(spec);
-  if (artifact === 'Image') return [];
+  const isProven = has(fieldOf(spec, 'verify'), 'provenance');
+  const message = 'only Helm charts have a provenance: write artifact: Chart, or remove provenance';
+  const unprovable = artifact !== 'Chart' && isProven ? [{ keys: ['verify', 'provenance'], message }] : [];
+  return [...unprovable, ...(artifact === 'Image' ? [] : checkOtherThanImage(spec, artifact))];
+}
+
+function checkOtherThanImage(spec: unknown, artifact: Artifact): Finding[] {
   const targets = fieldOf(spec, 'targets');
   const without = (Array.isArray(targets) ? targets : []).flatMap((target: unknown, index): Finding[] => {
     const [apiVersion, kind] = ['apiVersion', 'kind'].map((key) => String(fieldOf(target, key)));

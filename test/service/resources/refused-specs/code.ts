@@ -48,6 +48,12 @@ export const code: readonly RefusedSpec[] = [
     'spec.select.proven.policies[1]',
     'names the same policy twice',
   ),
+  byCode(
+    'the provenance of an image',
+    specWith({ verify: { provenance: { keys: [{ secretRef: { name: 'helm', key: 'keys.asc' } }] } } }),
+    'spec.verify.provenance',
+    'only Helm charts have a provenance',
+  ),
   byCode('platforms of a chart', specWith({ ...chartSpec, platforms: ['linux/amd64'] }), 'spec.platforms', 'a chart has no platforms'),
   byCode(
     'a digest where only a version is held',

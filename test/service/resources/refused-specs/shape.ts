@@ -145,7 +145,6 @@ export const shape: readonly RefusedSpec[] = [
     'should match',
     'names between dots',
   ),
-  bySchema('verify without a way', specWith({ verify: {} }), 'spec.verify.cosign', 'Required value', 'is missing: A cosign signature'),
   bySchema('no keys', withKeys([]), 'spec.verify.cosign.keys', 'at least 1 items', 'is empty: Public keys'),
   bySchema(
     'a key without a name',
