@@ -24,5 +24,6 @@ export const guardTexts: Readonly<Record<string, { readonly stops: string; reado
   approval: { stops: 'mode: Approval, and nobody has approved it', shownAs: 'ApprovalRequired', reason: 'ApprovalRequired' },
   repeats: { stops: 'the same change too often within an hour', shownAs: 'Reconciling', reason: 'TooManyChanges' },
   window: { stops: 'outside of the update windows', shownAs: 'Reconciling', reason: 'Window' },
+  checks: { stops: 'a check before the change has no verdict, or a bad one', shownAs: 'Reconciling, or Held', reason: 'CheckPending' },
   wave: { stops: 'a wave before it has not rolled out, or its pause is not over', shownAs: 'Reconciling', reason: 'WavePending' },
 };

@@ -57,6 +57,7 @@ export const logActions = {
   'base policy is gone': '',
   'reconcile of a base policy failed':
     'Look up `reason` in [reasons](reasons.md). The same message is in the policy: `kubectl describe bipol NAME`.',
+  'check has a verdict': 'For `Failed` and `TimedOut`, see [checks](checks.md).',
   'policy stalled': 'Look up `reason` in [reasons](reasons.md). The same message is in the policy: `kubectl describe ipol NAME`.',
   'policy waiting': 'Look up `reason` in [reasons](reasons.md).',
   'rollout finished': 'Look up `reason` on this page, unless it is `RolledOut`.',

@@ -48,6 +48,21 @@ export const rollouts = {
       'Read the log of the container: `kubectl logs POD --previous`. Push a fixed image. If the cause was something else, such as a database, run ' +
       '`image-watcher release NS/NAME` to try the same image again.',
   },
+  CheckFailed: {
+    shown:
+      '[`Held`](#condition-held) for a check before the change. For one during or after the rollout as a failed rollout: `status.rejected` has the digest, and the message the name of the check. `status.checks` lists the verdicts.',
+    cause:
+      'A check of the policy ([`rollout.checks`](checks.md)) gave a bad verdict on the image: an endpoint said `fail`, a number of a query was not in its range, or a Job failed.',
+    action:
+      'Push a better image. If the check was wrong, correct it, which asks it anew before a change, or run `image-watcher release NS/NAME`, which asks all checks of the image again.',
+  },
+  CheckTimedOut: {
+    shown:
+      '[`Held`](#condition-held) for a check before the change. For one during or after the rollout as a failed rollout for another reason than the image: it is rolled back and tried again ([`RolloutRetry`](#rolloutretry)).',
+    cause:
+      'A check of the policy ([`rollout.checks`](checks.md)) gave no verdict within its `timeout`. The message is the last answer: an endpoint that is not reached or not allowed, a query without data, a Job that did not end or may not be made.',
+    action: 'Do what the message says, then run `image-watcher release NS/NAME`.',
+  },
   UpgradeFailed: {
     shown: shownAs.rejected,
     cause:
@@ -198,6 +213,11 @@ export const blocked = {
       'runs the previous image.',
     action:
       'Mend what the message names, then run `image-watcher release NS/NAME`. A newer image or an edit of the policy is tried as well.',
+  },
+  CheckPending: {
+    shown: shownAs.pending,
+    cause: 'The policy has checks before the change ([`rollout.checks`](checks.md)), and not all have a verdict on this image.',
+    action: 'Nothing: the checks are asked until they answer. `status.checks` shows the last answer of each.',
   },
   WavePending: {
     shown: shownAs.pending,

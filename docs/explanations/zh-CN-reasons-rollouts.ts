@@ -177,4 +177,22 @@ export const chineseRollouts: Readonly<Record<string, string>> = {
     '被跟随的策略运行一个镜像，而本策略的仓库中没有它。比较的是摘要：重新构建的镜像，或以较少平台复制的镜像，是另一个镜像。',
   'Copy the image, with all its platforms, for example with `crane copy` or a replication rule. The push of the copy reconciles the policy.':
     '复制该镜像及其所有平台，例如使用 `crane copy` 或复制规则。副本的推送会使策略进行调谐。',
+  '[`Held`](#condition-held) for a check before the change. For one during or after the rollout as a failed rollout: `status.rejected` has the digest, and the message the name of the check. `status.checks` lists the verdicts.':
+    '修改之前的检查显示为 [`Held`](#condition-held)。滚动更新期间或之后的检查显示为失败的滚动更新：`status.rejected` 有摘要，消息有检查的名称。`status.checks` 列出结论。',
+  'A check of the policy ([`rollout.checks`](checks.md)) gave a bad verdict on the image: an endpoint said `fail`, a number of a query was not in its range, or a Job failed.':
+    '策略的检查（[`rollout.checks`](checks.md)）对该镜像给出了否定的结论：端点回答 `fail`，查询的某个数不在范围内，或者 Job 失败。',
+  'Push a better image. If the check was wrong, correct it, which asks it anew before a change, or run `image-watcher release NS/NAME`, which asks all checks of the image again.':
+    '推送更好的镜像。如果检查有误，请改正它，这会在修改之前重新询问；或者运行 `image-watcher release NS/NAME`，它会重新询问该镜像的所有检查。',
+  '[`Held`](#condition-held) for a check before the change. For one during or after the rollout as a failed rollout for another reason than the image: it is rolled back and tried again ([`RolloutRetry`](#rolloutretry)).':
+    '修改之前的检查显示为 [`Held`](#condition-held)。滚动更新期间或之后的检查显示为并非由镜像引起的失败：回滚并再次尝试（[`RolloutRetry`](#rolloutretry)）。',
+  'A check of the policy ([`rollout.checks`](checks.md)) gave no verdict within its `timeout`. The message is the last answer: an endpoint that is not reached or not allowed, a query without data, a Job that did not end or may not be made.':
+    '策略的检查（[`rollout.checks`](checks.md)）在其 `timeout` 内没有给出结论。消息是最后的回答：端点无法访问或不被允许，查询没有数据，Job 没有结束或不允许创建。',
+  'Do what the message says, then run `image-watcher release NS/NAME`.': '按消息所说的做，然后运行 `image-watcher release NS/NAME`。',
+  'The policy has checks before the change ([`rollout.checks`](checks.md)), and not all have a verdict on this image.':
+    '策略有修改之前的检查（[`rollout.checks`](checks.md)），并非所有检查都对该镜像有了结论。',
+  'Nothing: the checks are asked until they answer. `status.checks` shows the last answer of each.':
+    '无需操作：检查会被询问，直到有回答。`status.checks` 显示每项检查的最后回答。',
+  'A check of the policy (rollout.checks) gave a bad verdict on the image.': '策略的检查（rollout.checks）对该镜像给出了否定的结论。',
+  'A check of the policy (rollout.checks) gave no verdict in time.': '策略的检查（rollout.checks）没有及时给出结论。',
+  'The update waits for the verdict of a check of the policy (rollout.checks).': '更新等待策略的检查（rollout.checks）的结论。',
 };

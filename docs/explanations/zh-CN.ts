@@ -3,6 +3,7 @@ import { documentation } from '../../src/core/model/reasons.ts';
 import { chineseApprovals } from './zh-CN-approvals.ts';
 import { chineseEnvironments } from './zh-CN-environments.ts';
 import { chineseBaseImages } from './zh-CN-base-images.ts';
+import { chineseChecks } from './zh-CN-checks.ts';
 import { chineseNotifications } from './zh-CN-notifications.ts';
 
 const duration = '时长以 h、m 和 s 为单位，最长 8784h，例如 "90s"、"1h30m"。';
@@ -12,6 +13,7 @@ const path = '路径的写法如 "spec.values.image.tag"。';
 export const chinese: Readonly<Record<string, string>> = {
   ...chineseApprovals,
   ...chineseEnvironments,
+  ...chineseChecks,
   ...chineseBaseImages,
   ...chineseNotifications,
   // spec

@@ -16,7 +16,7 @@ import {
   reportStates,
 } from './forge-report.ts';
 import type { Content } from './message.ts';
-import type { SendResult } from './send-notice.ts';
+import type { SendResult } from '../service/proxy/exchange.ts';
 
 /** The status of a commit. */
 export interface CommitStatus {

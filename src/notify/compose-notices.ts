@@ -12,7 +12,7 @@ import { deliver } from './deliver.ts';
 import { createNoticeProcessor, isWanted, type NoticePorts } from './process-notice.ts';
 import { createTargetRoutes } from './routes.ts';
 import { sendMail } from './send-mail.ts';
-import { describeResult, exchange, type SendResult } from './send-notice.ts';
+import { describeResult, exchange, type SendResult } from '../service/proxy/exchange.ts';
 import type { JoinedWing, WorkMeans } from '../service/compose/work-wing.ts';
 import type { KubeClient } from '../service/kube/client.ts';
 import { createHeldNotices } from '../service/queue/held-notices.ts';

@@ -12,7 +12,7 @@ import { reportDeployment } from './github-deployment.ts';
 import type { Content, NotificationTarget, SignLink, TargetRequest } from './message.ts';
 import { sendInThread, type ThreadMeans } from './send-in-thread.ts';
 import type { MailOptions } from './send-mail.ts';
-import type { Exchanged, SendResult } from './send-notice.ts';
+import type { Exchanged, SendResult } from '../service/proxy/exchange.ts';
 import { targets } from './targets/index.ts';
 
 /** Sends a request to a URL, and reads the response if `wantsJson`. Never rejects. */

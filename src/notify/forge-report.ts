@@ -6,7 +6,7 @@ import { matchesText } from '../core/model/repository-pattern.ts';
 import { cut } from '../core/model/text.ts';
 import { pageFor } from './message.ts';
 import { titleOf } from './notice-title.ts';
-import type { Exchanged, SendResult } from './send-notice.ts';
+import type { Exchanged, SendResult } from '../service/proxy/exchange.ts';
 
 /** The settings and clients for a report. */
 export interface ForgeMeans extends ForgeSettings {

@@ -17,7 +17,7 @@ import {
   reportStates,
 } from './forge-report.ts';
 import type { Content } from './message.ts';
-import type { Exchanged, SendResult } from './send-notice.ts';
+import type { Exchanged, SendResult } from '../service/proxy/exchange.ts';
 
 /** The state of a deployment: https://docs.github.com/en/rest/deployments/statuses */
 const states = { pending: 'pending', running: 'in_progress', success: 'success', failure: 'failure' } as const satisfies Record<

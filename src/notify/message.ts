@@ -6,7 +6,7 @@ import { documentation, isReason, pageOf } from '../core/model/reasons.ts';
 import type { ForgeType, TargetType } from '../core/model/notification-target.ts';
 import { factOf, oneLine, type Fact } from './fact.ts';
 import { titleOf } from './notice-title.ts';
-import type { SendResult } from './send-notice.ts';
+import type { SendResult } from '../service/proxy/exchange.ts';
 import type { RenderedMessage } from './render-template.ts';
 import { severityOf, type Severity } from '../core/model/severity.ts';
 import { looks } from './looks.ts';

@@ -18,7 +18,7 @@ import {
 import { cut, toSeconds } from '../core/model/text.ts';
 import { isAllowedHost } from './allowed-hosts.ts';
 import type { ConfiguredTarget } from '../core/model/configured-target.ts';
-import { describeResult, type SendResult } from './send-notice.ts';
+import { describeResult, type SendResult } from '../service/proxy/exchange.ts';
 import type { ReadSecret } from '../service/registry/credentials/secret-offer.ts';
 import type { Foundation } from '../service/compose/foundation.ts';
 

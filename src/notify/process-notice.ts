@@ -13,7 +13,7 @@ import { deliver, type Exchange, type Mail } from './deliver.ts';
 import type { ConfiguredTarget } from '../core/model/configured-target.ts';
 import type { Content, SignLink } from './message.ts';
 import type { ThreadMeans } from './send-in-thread.ts';
-import { describeResult, type SendResult } from './send-notice.ts';
+import { describeResult, type SendResult } from '../service/proxy/exchange.ts';
 import { hasThreads, isLater, needsThread, threadOf, untilEnd } from './thread.ts';
 
 export interface NoticePorts {

@@ -6,7 +6,7 @@ import { requireActions } from '../service/api/request-action.ts';
 import { defineRoute, type Route } from '../service/api/route.ts';
 import { listTargets, type KnownTargets } from './list-targets.ts';
 import { notificationTarget } from './resource/kind.ts';
-import { describeResult, type SendResult } from './send-notice.ts';
+import { describeResult, type SendResult } from '../service/proxy/exchange.ts';
 
 export interface TargetRoutesMeans extends KnownTargets {
   /** Sends a test message to a target, once; undefined if there is no such target. */

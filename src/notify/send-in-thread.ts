@@ -1,7 +1,7 @@
 /** Sends a message to a target that can change and answer its messages: the first message about an image shows its current state. */
 import type { ThreadState } from '../service/queue/notice-threads.ts';
 import type { TargetRequest, Threads } from './message.ts';
-import type { Exchanged, SendResult } from './send-notice.ts';
+import type { Exchanged, SendResult } from '../service/proxy/exchange.ts';
 import { callsAnew, isLater, isSameEvent, type ThreadEvent } from './thread.ts';
 
 /** The thread of a message. */

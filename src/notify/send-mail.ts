@@ -4,7 +4,7 @@ import { explainConnection } from '../core/model/connection-failure.ts';
 import { defined } from '../core/model/defined.ts';
 import { describeError } from '../core/model/errors.ts';
 import type { TargetRequest } from './message.ts';
-import { type SendResult, withoutSecrets } from './send-notice.ts';
+import { type SendResult, withoutSecrets } from '../service/proxy/exchange.ts';
 
 export interface MailOptions extends MailAddresses {
   /** The `Message-ID`, which is the same at every try, so that mailboxes recognise a repetition. */

@@ -99,7 +99,7 @@ describe('objects', () => {
   let cluster: ControlPlane;
   before(async () => {
     cluster = await borrowControlPlane();
-    await cluster.request('POST', '/api/v1/namespaces', { metadata: { name: 'image-watcher' } });
+    for (const name of ['image-watcher', 'shop']) await cluster.request('POST', '/api/v1/namespaces', { metadata: { name } });
   });
   after(() => cluster.stop());
 

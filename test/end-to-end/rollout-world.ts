@@ -10,8 +10,11 @@ import { deliver, harborBody, startWorld, type World } from './world.ts';
 export type RolloutWorld = Awaited<ReturnType<typeof startRolloutWorld>>;
 
 /** Starts the world and one service; the registry that is used announces nothing. */
-export async function startRolloutWorld(options: Parameters<World['start']>[0] = {}) {
-  const world = await startWorld({ controllers: true });
+export async function startRolloutWorld(
+  options: Parameters<World['start']>[0] = {},
+  { extraRules = [] }: Pick<NonNullable<Parameters<typeof startWorld>[0]>, 'extraRules'> = {},
+) {
+  const world = await startWorld({ controllers: true, extraRules });
   const kubelet = playKubelet(world.cluster, world.namespace);
   const service = await world.start(options);
   const image = (name: string, tag: string) => `${world.quiet.host}/shop/${name}:${tag}`;

@@ -8,11 +8,12 @@ import { kubeconfigWithGrants, type Account, type Grant, type Rule } from './ser
 /** Whom the chart grants something: a role of the program, the jobs that write the CustomResourceDefinition, or the one that makes the password of Redis. */
 export type Grantee = 'work' | 'convert' | 'definition' | 'redis-password';
 
-/** Where the service is, which namespaces it watches (all, unless given), whether it rolls out rebased images, and what its user grants it besides. */
+/** Where the service is, which namespaces it watches (all, unless given), whether it rolls out rebased images and runs Jobs for checks, and what its user grants it besides. */
 export interface Installation {
   readonly namespace?: string;
   readonly watched?: readonly string[];
   readonly rebase?: boolean;
+  readonly checkJobs?: boolean;
   readonly extraRules?: readonly Rule[];
 }
 
@@ -26,14 +27,20 @@ export function shippedRules(file: string): Rule[] {
 /** What the chart grants; test/charts compares it with what the templates make of the same files. */
 export function shippedGrants(
   grantee: Grantee,
-  { namespace = 'default', watched, rebase = false, extraRules = [] }: Installation = {},
+  { namespace = 'default', watched, rebase = false, checkJobs = false, extraRules = [] }: Installation = {},
 ): Grant[] {
   switch (grantee) {
     case 'work': {
       const rules = [
-        ...['work', 'work-bases', 'work-notifications', ...(rebase ? ['work-rebase'] : []), 'work-secrets', 'work-secret-watches'].flatMap(
-          shippedRules,
-        ),
+        ...[
+          'work',
+          'work-bases',
+          'work-notifications',
+          ...(rebase ? ['work-rebase'] : []),
+          ...(checkJobs ? ['work-checks'] : []),
+          'work-secrets',
+          'work-secret-watches',
+        ].flatMap(shippedRules),
         ...extraRules,
       ];
       const status = shippedRules('work-status');

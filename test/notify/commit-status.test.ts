@@ -12,7 +12,7 @@ import { statusTypes, type StatusType } from '../../src/core/model/notification-
 import { deliver, type DeliveryMeans } from '../../src/notify/deliver.ts';
 import { findCommit } from '../../src/notify/forge-report.ts';
 import type { Content } from '../../src/notify/message.ts';
-import { exchange } from '../../src/notify/send-notice.ts';
+import { exchange } from '../../src/service/proxy/exchange.ts';
 
 const at = '2026-11-23T12:00:00Z';
 const later = '2026-11-23T12:00:01Z';

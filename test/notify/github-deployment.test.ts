@@ -8,7 +8,7 @@ import { describe, it, type TestContext } from 'node:test';
 import type { Notice, NoticeKind } from '../../src/core/model/notice.ts';
 import { deliver } from '../../src/notify/deliver.ts';
 import type { ConfiguredTarget } from '../../src/core/model/configured-target.ts';
-import { exchange } from '../../src/notify/send-notice.ts';
+import { exchange } from '../../src/service/proxy/exchange.ts';
 
 const at = '2026-11-23T12:00:00Z';
 const revision = 'a'.repeat(40);

@@ -6,7 +6,7 @@ import { WaitError } from '../../src/core/model/errors.ts';
 import type { ConfiguredTarget } from '../../src/core/model/configured-target.ts';
 import type { Notice } from '../../src/core/model/notice.ts';
 import { createNoticeProcessor, isWanted, type NoticePorts, type PushNotice } from '../../src/notify/process-notice.ts';
-import type { SendResult } from '../../src/notify/send-notice.ts';
+import type { SendResult } from '../../src/service/proxy/exchange.ts';
 import type { NoticeThreads, ThreadState } from '../../src/service/queue/notice-threads.ts';
 import type { NoticeJob } from '../../src/service/queue/jobs.ts';
 import { createLogger } from '../../src/service/telemetry/logger.ts';

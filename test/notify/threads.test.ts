@@ -4,7 +4,7 @@ import { after, before, describe, it, test } from 'node:test';
 import { WaitError } from '../../src/core/model/errors.ts';
 import type { Notice, NoticeKind } from '../../src/core/model/notice.ts';
 import { createNoticeProcessor, type NoticePorts } from '../../src/notify/process-notice.ts';
-import { exchange } from '../../src/notify/send-notice.ts';
+import { exchange } from '../../src/service/proxy/exchange.ts';
 import { connectWorker, type RedisConnection } from '../../src/service/queue/connection.ts';
 import { createNoticeThreads, type NoticeThreads } from '../../src/service/queue/notice-threads.ts';
 import { createLogger } from '../../src/service/telemetry/logger.ts';

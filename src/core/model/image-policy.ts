@@ -6,6 +6,7 @@ import type { ChartFields } from './oci-chart.ts';
 import type { PolicyActions, RequestedAction } from './policy-actions.ts';
 import type { Origins } from './policy-defaults.ts';
 import type { PolicyStatus } from './policy-status.ts';
+import type { CheckSettings } from './rollout-check.ts';
 import type { TagStrategy } from './tag-strategy.ts';
 import type { Verification } from './verification.ts';
 import type { KindRef, WorkloadRef } from './workload.ts';
@@ -117,6 +118,8 @@ export interface RolloutSettings {
   readonly onFailure: 'Rollback' | 'Hold' | 'Ignore';
   /** The settings for waves; absent to change all workloads together. */
   readonly waves?: WaveSettings;
+  /** The checks of an image before, during and after its rollout. */
+  readonly checks?: readonly CheckSettings[];
 }
 
 /** The order in which workloads are changed. */

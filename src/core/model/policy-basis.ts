@@ -34,6 +34,7 @@ const decidingStatus: Deciding<PolicyStatus> = {
   history: (entries) => entries.map((entry) => without(entry, 'rollbackRefused')),
   rejected: (images) => images.map((image) => without(image, 'message')),
   reverted: whole,
+  checks: (records) => records.map(({ id, state }) => ({ id, state })),
   pendingApproval: whole,
   approvals: whole,
   healthy: false,

@@ -1,9 +1,7 @@
-/**
- * The `status` of an ImagePolicy v1. Its types, the schema of the CustomResourceDefinition, the reader and the conversion are derived from this schema. Writers
- * must keep the limits, because the API server rejects the whole status for one value that is too long.
- */
+/** The `status` of an ImagePolicy v1: types, definition, reader and conversion are derived from it. Writers keep the limits, or the API server refuses all of it. */
 import { z } from 'zod';
 import { approvalRound } from './approval-round.ts';
+import { checkList } from './check-record.ts';
 import { sides } from './failure-side.ts';
 import { followFields } from './followed-status.ts';
 import { documentation } from './reasons.ts';
@@ -242,6 +240,7 @@ export const statusSchema = z
       .max(maxListed)
       .exactOptional()
       .describe(`The last ${maxListed} changes that a GitOps tool reverted, the latest first.`),
+    checks: checkList.exactOptional(),
     pendingApproval: z
       .object({ tag: tag('The tag that waits for approval.'), digest: digest('The digest that waits for approval.') })
       .exactOptional()

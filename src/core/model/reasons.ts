@@ -53,6 +53,8 @@ export const reasons = {
   RolloutTimedOut: 'the rollout took longer than the policy allows',
   ImagePullFailed: 'the new pods cannot pull the image',
   CrashLoop: 'the new pods crash repeatedly',
+  CheckFailed: 'a check of the policy (rollout.checks) gave a bad verdict on the image',
+  CheckTimedOut: 'a check of the policy (rollout.checks) gave no verdict in time',
   UpgradeFailed: 'the tool that installs the chart gave up its upgrade',
   RolledBack: 'the rollout failed, and the workload was rolled back to the previous image',
   RollbackFailed: 'the rollout failed, and the workload could not be rolled back to the previous image',
@@ -77,6 +79,7 @@ export const reasons = {
   RolloutRetry: 'the rollout failed for another reason than the image, and is tried again after a pause',
   RetriesExhausted: 'rollouts of the image failed several times for another reason than the image, and it is not tried again by itself',
   TooManyChanges: 'the workload was changed to the same image too often within an hour',
+  CheckPending: 'the update waits for the verdict of a check of the policy (rollout.checks)',
   WavePending: 'the workload is changed when the workloads before it have rolled out',
   WavePause: 'the workload is changed when the pause after the last wave is over',
 

@@ -11,6 +11,8 @@ const holdReasons: ReadonlySet<string> = new Set<Reason>([
   'RetriesExhausted',
   'ChangeReverted',
   'UnlikelyVersion',
+  'CheckFailed',
+  'CheckTimedOut',
 ]);
 
 /** Why an image is held, and since when. */

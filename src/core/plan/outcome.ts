@@ -43,6 +43,8 @@ export interface Outcome {
   readonly follows?: readonly Followed[];
   /** The pending candidate; absent if it was not evaluated. */
   readonly pending?: PendingChange;
+  /** The image whose checks are to be asked, because it waits for nothing else. */
+  readonly toCheck?: Candidate;
   /** The changes that guards blocked. */
   readonly blocked?: readonly Blocked[];
   /** The changes that GitOps tools have reverted. */

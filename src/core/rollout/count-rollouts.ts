@@ -2,7 +2,7 @@ import { defined } from '../model/defined.ts';
 import { whyNoRollback } from './automatic-rollback.ts';
 import { followedWorkloads, isOpen, isRecorded } from './current-rollouts.ts';
 import { isUsable, type ImagePolicy, type RolloutSettings } from '../model/image-policy.ts';
-import { evaluateChange } from './evaluate-restarts.ts';
+import { evaluateChange } from './evaluate-change.ts';
 import type { RolloutEvaluation } from './evaluate-rollout.ts';
 import type { HistoryEntry, PolicyStatus, RolloutCounts } from '../model/policy-status.ts';
 import { findRejection, isDecision } from '../plan/rejections.ts';
@@ -26,7 +26,7 @@ export function rolloutStatesOf(policy: ImagePolicy, snapshot: TargetSnapshot): 
   const { timeoutMs } = policy.spec.rollout;
   return followedWorkloads(policy, snapshot).map(({ workload, entries }) => {
     const since = new Date(Math.max(...entries.map(({ at }) => Date.parse(at))));
-    return { workload, entries, evaluation: evaluateChange(workload, { since, timeoutMs }, snapshot) };
+    return { workload, entries, evaluation: evaluateChange(policy, { workload, entries }, { since, timeoutMs }, snapshot) };
   });
 }
 

@@ -9,6 +9,7 @@ import { workloadKey, type Workload } from '../model/workload.ts';
 import { isSameContainer } from '../plan/past.ts';
 import { findRejection } from '../plan/rejections.ts';
 import { refusedRollbacks, rollbacksOf, whyNoRollback, type RefusedRollback } from './automatic-rollback.ts';
+import { withBegunChecks } from './evaluate-change.ts';
 import { progressOf, type RolloutProgress } from './count-rollouts.ts';
 import { isRecorded } from './current-rollouts.ts';
 import type { Finding } from './examine-rollouts.ts';
@@ -50,7 +51,8 @@ export interface RolloutResults {
 }
 
 /** Decides about what a check has found. `policy`: with its newest status. */
-export function decideRollouts(policy: ImagePolicy, findings: readonly Finding[], snapshot: TargetSnapshot): RolloutDecision {
+export function decideRollouts(before: ImagePolicy, findings: readonly Finding[], snapshot: TargetSnapshot): RolloutDecision {
+  const policy = { ...before, status: withBegunChecks(before, snapshot) };
   const found = { ...policy, status: recordFindings(policy, findings, snapshot) };
   const failed = goesBack(policy) ? findFailed(found, findings, snapshot) : [];
   const rollbacks = failed.flatMap(({ workload, entries }) => rollbacksOf(found, workload, snapshot, entries));

@@ -5,18 +5,20 @@ import type { WorkloadView } from '../model/resolve-target.ts';
 import { formatWorkload, imagesOf, type Workload } from '../model/workload.ts';
 import { graceMs } from './evaluate-installation.ts';
 import { evidenceOf, type PodState } from './evaluate-pods.ts';
-import { evaluateRollout, type RolloutEvaluation, type RolloutTime } from './evaluate-rollout.ts';
+import { evaluateRollout, type PodEvidence, type RolloutEvaluation, type RolloutTime } from './evaluate-rollout.ts';
 
-/** What is known of the workloads that are restarted for a ConfigMap. */
+/** What is known beside the workload itself. */
 export interface RestartView extends Pick<WorkloadView, 'findWorkload'> {
   readonly at: Date;
-  /** The newest pods of a workload; absent where they were not read. */
+  /** The newest pods of the workload itself; absent where they were not read. */
+  readonly pods?: PodEvidence | undefined;
+  /** The newest pods of a workload that is restarted for a ConfigMap; absent where they were not read. */
   readonly podsOf?: (workload: Workload) => readonly PodState[] | undefined;
 }
 
 /** Evaluates the rollout of a workload; of a ConfigMap, those of the workloads that are restarted for it. */
-export function evaluateChange(workload: Workload, time: RolloutTime, view: RestartView): RolloutEvaluation {
-  return workload.restarts === undefined ? evaluateRollout(workload, time, view.at) : evaluateRestarts(workload, time, view);
+export function evaluateWorkload(workload: Workload, time: RolloutTime, view: RestartView): RolloutEvaluation {
+  return workload.restarts === undefined ? evaluateRollout(workload, time, view.at, view.pods) : evaluateRestarts(workload, time, view);
 }
 
 /**

@@ -31,7 +31,10 @@ import { formatWorkload, imagesOf, type Workload, type WorkloadRef, type Workloa
 
 /** Why a rollout failed. */
 export interface RolloutFailure {
-  readonly reason: Extract<Reason, 'ProgressDeadlineExceeded' | 'RolloutTimedOut' | 'ImagePullFailed' | 'CrashLoop' | 'UpgradeFailed'>;
+  readonly reason: Extract<
+    Reason,
+    'ProgressDeadlineExceeded' | 'RolloutTimedOut' | 'ImagePullFailed' | 'CrashLoop' | 'UpgradeFailed' | 'CheckFailed' | 'CheckTimedOut'
+  >;
   readonly message: string;
   /** Which side it speaks against. */
   readonly against: Side;

@@ -3,8 +3,8 @@ import type { ImagePolicy, RolloutSettings } from '../model/image-policy.ts';
 import type { TargetSnapshot } from '../model/target-snapshot.ts';
 import { currentRollouts, type Rollout } from './current-rollouts.ts';
 import { evidenceOf, type PodState } from './evaluate-pods.ts';
-import { evaluateChange } from './evaluate-restarts.ts';
-import { changedAt, evaluateRollout, type RolloutEvaluation, type RolloutTime } from './evaluate-rollout.ts';
+import { evaluateChange } from './evaluate-change.ts';
+import { changedAt, type RolloutEvaluation, type RolloutTime } from './evaluate-rollout.ts';
 
 /** Shared checks run at multiples of this time. */
 export const checkStepMs = 5_000;
@@ -37,7 +37,7 @@ export function examineRollouts(
   isScheduled: boolean,
 ): Examination {
   const found = currentRollouts(policy, snapshot).map((rollout): Finding => {
-    const evaluation = evaluateChange(rollout.workload, { since: rollout.since, timeoutMs }, snapshot);
+    const evaluation = evaluateChange(policy, rollout, { since: rollout.since, timeoutMs }, snapshot);
     return { rollout, evaluation, digests: new Map() };
   });
   const having = (...kinds: readonly RolloutEvaluation['kind'][]) => found.filter(({ evaluation }) => kinds.includes(evaluation.kind));
@@ -61,12 +61,15 @@ export interface RolloutReading {
   readonly answeredAt: Date | undefined;
 }
 
+/** A rollout, and the policy whose checks are part of it. */
+export type RolloutOf = Rollout & { readonly policy: ImagePolicy };
+
 /**
  * Evaluates what was just read. How long it has taken is measured by the clock of the API server, which recorded when the image was set and the pods were created: our
  * own may be far from it, and an image may be blamed for a rollout that takes too long.
  */
 export function evaluateReading(
-  { workload, entries }: Rollout,
+  { policy, workload, entries }: RolloutOf,
   ownTime: RolloutTime,
   { pods, answeredAt }: RolloutReading,
   ownNow: Date,
@@ -74,5 +77,5 @@ export function evaluateReading(
   const now = answeredAt ?? ownNow;
   const time = answeredAt === undefined ? ownTime : { ...ownTime, since: changedAt(workload, ownTime) };
   const evidence = pods && evidenceOf(pods, new Set(entries.map(({ container }) => container)), now);
-  return evaluateRollout(workload, time, now, evidence);
+  return evaluateChange(policy, { workload, entries }, time, { at: now, pods: evidence, findWorkload: () => undefined });
 }

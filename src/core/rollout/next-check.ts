@@ -7,7 +7,7 @@ import { nextCompletion, rolloutStatesOf } from './count-rollouts.ts';
 import { currentRollouts, isRecorded, newestOf, type Rollout } from './current-rollouts.ts';
 import { resultCondition } from '../model/decisive-condition.ts';
 import type { ImagePolicy, RolloutSettings } from '../model/image-policy.ts';
-import { evaluateChange } from './evaluate-restarts.ts';
+import { evaluateChange, withBegunChecks } from './evaluate-change.ts';
 import { deadlineOf } from './evaluate-rollout.ts';
 import { checkStepMs, manyRollouts, maxExamined } from './examine-rollouts.ts';
 import { isHealthOutdated } from './health.ts';
@@ -36,6 +36,12 @@ export interface Due {
 export function nextCheck(policy: ImagePolicy, settings: RolloutSettings, snapshot: TargetSnapshot, isFollowed = false): Due | undefined {
   const { resourceVersion, status } = policy;
   const { at: now } = snapshot;
+  // What begins is written to the status by the check.
+  const begun = withBegunChecks(policy, snapshot);
+  if (begun !== status)
+    return {
+      cause: `begin:${(begun.checks ?? []).map(({ tag, digest = '', name }) => `${name}:${tag}@${digest}`).join(',')}:${resourceVersion}`,
+    };
   const rollouts = currentRollouts(policy, snapshot);
   const due = [...rollouts.map((rollout) => checkOf(rollout, policy, settings, snapshot)), ...backwards(policy, settings, snapshot)].filter(
     (one) => one !== undefined,
@@ -76,13 +82,14 @@ function shorten(causes: string): string {
 
 function checkOf(
   { workload, entries, since }: Rollout,
-  { status }: ImagePolicy,
+  policy: ImagePolicy,
   settings: RolloutSettings,
   snapshot: TargetSnapshot,
 ): Due | undefined {
+  const { status } = policy;
   const time = { since, timeoutMs: settings.timeoutMs };
   const { at: now } = snapshot;
-  const evaluation = evaluateChange(workload, time, snapshot);
+  const evaluation = evaluateChange(policy, { workload, entries }, time, snapshot);
   const isUnknown = entries.some(({ result }) => result === 'Applied');
   const key = `${workload.uid}:${stateOf(workload)}:${entries.map(({ result }) => result).join('+')}`;
   // Changes that the history does not hold have no entry that could record their success, so this does not apply to them.

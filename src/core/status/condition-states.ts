@@ -139,7 +139,14 @@ function progressing(message: string): ConditionState[] {
   ];
 }
 
-const holds: ReadonlySet<string> = new Set<Reason>(['Held', 'RejectedDigest', 'TargetPaused', 'UnlikelyVersion']);
+const holds: ReadonlySet<string> = new Set<Reason>([
+  'Held',
+  'RejectedDigest',
+  'TargetPaused',
+  'UnlikelyVersion',
+  'CheckFailed',
+  'CheckTimedOut',
+]);
 
 /** Whether guards set this condition. The same type may also be set for other reasons. */
 export function isBlocked({ type, reason }: Pick<Condition, 'type' | 'reason'>): boolean {

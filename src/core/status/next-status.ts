@@ -22,6 +22,7 @@ import { compareTags } from '../select/select-tag.ts';
 import { seeTargets, type TargetsView } from '../plan/seen-targets.ts';
 import { type NewImage, showChanges, showSeen, showTargets } from '../plan/target-states.ts';
 import { cut, toSeconds } from '../model/text.ts';
+import { beginChecks, checksOf } from '../plan/check-records.ts';
 import { isPending, nextPending } from '../plan/pending-candidate.ts';
 
 /** The cause of a reconcile. */
@@ -66,7 +67,7 @@ export function nextStatus(
   };
   const complete = withApplied({ ...told, ...pastAfter(told, policy, now, snapshot) }, policy, result.kind === 'postponed' ? {} : result);
   const past = resolved.kind === 'postponed' || cause.rollback === undefined ? complete : endRollback(complete, policy, cause);
-  const found = { ...past, ...targetsAfter({ ...policy, status: old }, result, view) };
+  const found = withChecks({ ...past, ...targetsAfter({ ...policy, status: old }, result, view) }, policy, result, now);
   const current = { ...policy, status: found };
   const rollouts = snapshot && rolloutStatesOf(current, snapshot);
   const counts = rollouts && countRollouts(current, rollouts, now);
@@ -85,6 +86,13 @@ function withFollowed(status: PolicyStatus, result: Outcome | Postponement): Pol
   if (result.kind === 'postponed' || result.follows === undefined) return status;
   const { follows: _, ...others } = status;
   return result.follows.length === 0 ? others : { ...others, follows: result.follows };
+}
+
+/** The status in which the checks of an image that waits for nothing else have begun. */
+function withChecks(status: PolicyStatus, policy: ImagePolicy, result: Outcome | Postponement, now: Date): PolicyStatus {
+  const image = result.kind === 'postponed' ? undefined : result.toCheck;
+  if (image === undefined || !isUsable(policy.spec)) return status;
+  return beginChecks(status, policy, { checks: checksOf(policy.spec, 'before'), image, now });
 }
 
 /** The status with what people have decided about the selected image, or have to. */

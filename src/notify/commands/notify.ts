@@ -5,7 +5,7 @@ import { readConfig, readNotificationTargets, readProxies } from '../../service/
 import { processSource } from '../../service/config/environment.ts';
 import { deliver } from '../deliver.ts';
 import { sendMail } from '../send-mail.ts';
-import { exchange, type SendResult } from '../send-notice.ts';
+import { exchange, type SendResult } from '../../service/proxy/exchange.ts';
 import type { Outbound } from '../../service/proxy/outbound.ts';
 import { defineCommand, defineGroup, paintFor, type Terminal, UsageError } from '../../service/command-line/command.ts';
 import { fit, outputOption, print } from '../../service/command-line/output.ts';

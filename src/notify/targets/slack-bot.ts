@@ -1,6 +1,6 @@
 import { isObject } from '../../core/model/untyped.ts';
 import { messageOf, type NotificationTarget, type TargetRequest } from '../message.ts';
-import type { SendResult } from '../send-notice.ts';
+import type { SendResult } from '../../service/proxy/exchange.ts';
 import { slackMessage } from './slack.ts';
 
 /** The errors that concern the message, or an earlier one that is to be changed: the same request would be refused again. */

@@ -1,6 +1,6 @@
-import { createHmac } from 'node:crypto';
 import { defined } from '../../core/model/defined.ts';
 import { formatSubject } from '../../core/model/notice.ts';
+import { signEvent } from '../../core/model/signed-event.ts';
 import { countKinds } from '../summary.ts';
 import type { Content, NotificationTarget } from '../message.ts';
 
@@ -10,26 +10,7 @@ export const webhook: NotificationTarget = {
   via: 'http',
   build(content, { id, secret, now, cluster }) {
     const { type, source, time, data } = eventOf(content);
-    const body = JSON.stringify({
-      specversion: '1.0',
-      type: `dev.technomad.image-watcher.${type}`,
-      source,
-      id,
-      time,
-      datacontenttype: 'application/json',
-      data: { ...data, ...defined({ cluster }) },
-    });
-    const timestamp = String(Math.floor(now.getTime() / 1_000));
-    const signature = createHmac('sha256', keyOf(secret)).update(`${id}.${timestamp}.${body}`).digest('base64');
-    return {
-      headers: {
-        'content-type': 'application/cloudevents+json',
-        'webhook-id': id,
-        'webhook-timestamp': timestamp,
-        'webhook-signature': `v1,${signature}`,
-      },
-      body,
-    };
+    return signEvent({ type, source, id, time, data: { ...data, ...defined({ cluster }) } }, secret, now);
   },
 };
 
@@ -53,8 +34,3 @@ const plurals = {
   Image: 'images',
   Certificate: 'certificates',
 } as const;
-
-/** The signing key in a secret: base64 after `whsec_`; any other text is the key itself. */
-function keyOf(secret: string): Buffer {
-  return secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : Buffer.from(secret);
-}

@@ -1,4 +1,4 @@
-/** The workers of the queues `push`, `policy` and `poll`. */
+/** The workers of the queues `push`, `policy`, `check` and `poll`. */
 import { processPoll, type PollPorts } from '../poll/process-poll.ts';
 import { createTick } from '../poll/tick.ts';
 import type { PolicyJob, PollJob, PushJob } from '../queue/jobs.ts';
@@ -6,11 +6,13 @@ import type { QueueAccess, TickJob } from '../queue/producer.ts';
 import { readPolicyJob, readPollQueueJob, readPushJob } from '../queue/read-job.ts';
 import type { JobSpans } from '../queue/job-spans.ts';
 import { createWorker, type QueueWorker } from '../queue/worker.ts';
+import type { AskCheck } from '../reconcile/checks/check-request.ts';
+import { askOnce } from '../reconcile/checks/ask-once.ts';
 import { processPush } from '../reconcile/process-push.ts';
 import { processTask } from '../reconcile/process-task.ts';
 
 /** The number of concurrent jobs per queue: high enough that hundreds of images are changed before the first status is written. */
-const concurrency = { push: 256, policy: 256, poll: 32 } as const;
+const concurrency = { push: 256, policy: 256, poll: 32, check: 32 } as const;
 /** The longest pause between the attempts of a failed poll, unless its interval is shorter. */
 const longestPollPauseMs = 3_600_000;
 
@@ -20,12 +22,13 @@ interface QueueWorkerOptions {
   /** How the same process stores pushes. */
   readonly storedOn: QueueAccess | undefined;
   readonly spans: JobSpans | undefined;
+  readonly askCheck: AskCheck;
 }
 
 /** Builds the workers, the one of the pushes first; they are not started. */
 export function createQueueWorkers(
   ports: PollPorts,
-  { access, storedOn, spans }: QueueWorkerOptions,
+  { access, storedOn, spans, askCheck }: QueueWorkerOptions,
 ): [pushes: QueueWorker, ...QueueWorker[]] {
   const tick = createTick(ports);
   const common = { access, now: Date.now, random: Math.random };
@@ -46,6 +49,14 @@ export function createQueueWorkers(
       read: readPolicyJob,
       process: (job, context) => processTask(job, context, ports),
       inSpan: spans?.policy,
+    }),
+    createWorker<PolicyJob>({
+      ...common,
+      queue: 'check',
+      // Endpoints of tenants may be slow, and pushes must not wait for them.
+      concurrency: concurrency.check,
+      read: readPolicyJob,
+      process: (job, { signal }) => askOnce(job, { ...ports, askCheck }, signal),
     }),
     createWorker<PollJob | TickJob>({
       ...common,

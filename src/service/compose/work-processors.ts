@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describeError } from '../../core/model/errors.ts';
 import type { PushEvent } from '../../core/model/push-event.ts';
+import { createAskCheck } from '../checks/ask-check.ts';
 import { createEventRecorder } from '../kube/record-event.ts';
 import { connectWorker } from '../queue/connection.ts';
 import { createEventLog } from '../queue/event-log.ts';
@@ -100,6 +101,16 @@ export function createProcessors(foundation: Foundation, caches: WorkCaches, con
     access: queue,
     storedOn: storesPushes ? storing : undefined,
     spans: tracing && createJobSpans(tracing, traces),
+    askCheck: createAskCheck({
+      fetch: foundation.outbound.fetch,
+      hosts: settings.config.checks.hosts,
+      servers: settings.checkServers,
+      jobs: settings.config.checks.jobs,
+      client,
+      readSecret: access.readSecret,
+      cluster: settings.config.cluster.name,
+      now: Date.now,
+    }),
   });
   return {
     redis,

@@ -11,7 +11,7 @@ import {
 import { noticeKinds } from '../../core/model/notice.ts';
 import { everything, urgentKinds } from '../../core/model/severity.ts';
 import { forgeEnvironment, forgeRepositories } from '../resources/v1-fields/scalars.ts';
-import { name, secretReference, reportTo } from './scalars.ts';
+import { allowedHost, name, secretReference, reportTo } from './scalars.ts';
 
 const mailbox = z.string().regex(/^[^\s@<>,;"]{1,64}@[^\s@<>,;"]{1,255}$/, 'an address such as ops@example.com');
 
@@ -122,16 +122,7 @@ const target = z
 export const notifications = z
   .strictObject({
     hosts: z
-      .array(
-        z
-          .string()
-          .max(300)
-          .regex(
-            /^(?:http:\/\/)?(?:\*\.)?[a-z0-9.-]+(?::[0-9]{1,5})?$/,
-            'a host such as "chat.example.com" or "*.example.com", or "http://chat.internal:8065" for plain http',
-          )
-          .describe('A host.'),
-      )
+      .array(allowedHost.describe('A host.'))
       .max(100)
       .default([])
       .describe(

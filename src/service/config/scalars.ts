@@ -15,6 +15,14 @@ export const host = z
   .min(1)
   .max(255)
   .regex(/^[^\s/@]+$/, 'a host with an optional port, without a scheme: registry.example.com:5000');
+/** Schema of a host that may be called, as `isListedHost` reads it. */
+export const allowedHost = z
+  .string()
+  .max(300)
+  .regex(
+    /^(?:http:\/\/)?(?:\*\.)?[a-z0-9.-]+(?::[0-9]{1,5})?$/,
+    'a host such as "chat.example.com" or "*.example.com", or "http://chat.internal:8065" for plain http',
+  );
 /** Schema of a TCP port; 0 is any free port. */
 export const port = z.int().min(0).max(65_535);
 /** Schema of a duration such as "10m", which is parsed to milliseconds. */

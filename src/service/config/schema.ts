@@ -1,5 +1,6 @@
 /** The schema of the configuration: its settings with their descriptions, defaults and rules. */
 import { z } from 'zod';
+import { checks } from './checks.ts';
 import { consents } from './consents.ts';
 import { conversion } from './conversion.ts';
 import { credentials } from './credentials.ts';
@@ -181,6 +182,7 @@ export const configSchema = z
       .describe('Requests to CI systems.')
       .prefault({}),
     notifications,
+    checks,
     credentials,
     verification: z
       .strictObject({

@@ -9,6 +9,7 @@ import { describeIssues, type SettingProblem } from './schema-problems.ts';
 import { configSchema, readableReceivers } from './schema.ts';
 import { minSecretLength, openSecret, openSecrets, type SecretStore } from './secrets.ts';
 import { openProxies } from './proxies.ts';
+import { openServers, type OpenServer } from './checks.ts';
 import type { SecretReference } from './scalars.ts';
 import { openRecordSettings, type RecordSettings } from './record.ts';
 import { openTraceSettings, type TraceSettings } from './traces.ts';
@@ -49,6 +50,8 @@ export interface Settings extends WrittenSettings {
   readonly dashboardSecrets: { readonly session: () => string | undefined; readonly oidcClient: () => string | undefined };
   /** The targets of notifications, with their current secrets. */
   readonly notificationTargets: readonly ConfiguredTarget[];
+  /** The servers of Prometheus that checks may ask, with their current tokens. */
+  readonly checkServers: readonly OpenServer[];
   /** The settings of traces; undefined if they are off. */
   readonly traces: TraceSettings | undefined;
   /** Where the record of activity is kept for good; undefined if it is in Redis alone. */
@@ -64,13 +67,14 @@ export function loadSettings(source: ConfigSource): Settings {
   const secrets = openSecrets(readableReceivers.parse(written.value).receivers.map(toSecretHolder), source.env);
   const traces = openTraceSettings(parsed.data?.traces, source.env);
   const record = openRecordSettings(parsed.data?.record, source.env);
+  const checkServers = openServers(parsed.data?.checks ?? {}, source.env);
   const proxySecret = openLong(['operations', 'proxy', 'secret'], parsed.data?.operations.proxy.secret, source.env);
   const redisPassword = openOptional(['redis', 'password'], parsed.data?.redis.password, source.env);
   const proxies = openProxies(parsed.data?.registries ?? [], source.env);
   const notified = parsed.success ? openTargets(parsed.data.notifications, source.env) : [];
   const session = openLong(['dashboard', 'sessionSecret'], parsed.data?.dashboard.sessionSecret, source.env);
   const oidcClient = openOptional(['dashboard', 'oidc', 'clientSecret'], parsed.data?.dashboard.oidc?.clientSecret, source.env);
-  const unread = [secrets, traces, record, proxySecret, redisPassword, session, oidcClient, proxies, ...notified].flatMap(
+  const unread = [secrets, traces, record, checkServers, proxySecret, redisPassword, session, oidcClient, proxies, ...notified].flatMap(
     (one) => one.problems,
   );
   if (!parsed.success) throw toConfigError(written, [...describeIssues(configSchema, parsed.error, written.value), ...unread]);
@@ -90,6 +94,7 @@ export function loadSettings(source: ConfigSource): Settings {
     proxySecret: proxySecret.read,
     dashboardSecrets: { session: session.read, oidcClient: oidcClient.read },
     notificationTargets: notified.map(({ target }) => target),
+    checkServers: checkServers.servers,
     traces: traces.settings,
     record: record.settings,
     proxies: proxies.proxies,

@@ -150,6 +150,7 @@ async function gatherPermissions(
     'work-bases',
     'work-notifications',
     'work-rebase',
+    ...(config.checks.jobs ? (['work-checks'] as const) : []),
     'work-status',
     'work-secrets',
     'work-secret-watches',

@@ -22,6 +22,9 @@ export const shippedPermissions: Readonly<Record<PermissionFile, readonly Permis
     {"apiGroups":["operator.technomad.dev"],"resources":["imagepolicies"],"verbs":["create","update","patch","delete"]},
     {"apiGroups":["operator.technomad.dev"],"resources":["imagepolicies"],"verbs":["rollback"]},
   ],
+  'work-checks': [
+    {"apiGroups":["batch"],"resources":["jobs"],"verbs":["get","create"]},
+  ],
   'work-status': [
     {"apiGroups":["operator.technomad.dev"],"resources":["imagepolicies/status"],"verbs":["patch"]},
     {"apiGroups":["operator.technomad.dev"],"resources":["baseimagepolicies/status"],"verbs":["patch"]},

@@ -7,7 +7,7 @@ import type { PolicyActions } from '../../core/model/policy-actions.ts';
 import type { TriggerSource } from '../../core/model/policy-status.ts';
 import { hashId, type PushEvent } from '../../core/model/push-event.ts';
 
-export const queueNames = ['push', 'policy', 'poll', 'base', 'trigger', 'notice'] as const;
+export const queueNames = ['push', 'policy', 'poll', 'base', 'trigger', 'notice', 'check'] as const;
 export type QueueName = (typeof queueNames)[number];
 
 /** The version of every job's shape below. */
@@ -50,8 +50,10 @@ export interface PolicyJob extends ReconcileJob, Traced {
   readonly receiver?: string;
   /** The user's requests in annotations, if they are the cause of the job. A worker must see them before it reconciles. */
   readonly actions?: PolicyActions;
-  /** `rollout`: the job only checks the policy's rollouts. Without a task, it reconciles the policy. */
-  readonly task?: 'rollout';
+  /** `rollout`: the job only checks the policy's rollouts. `check`: it asks one check, in the queue `check`. Without a task, it reconciles the policy. */
+  readonly task?: 'rollout' | 'check';
+  /** The id of the check that is asked. */
+  readonly check?: string;
 }
 
 /** One repository to list, for all policies that poll it in this interval with the same credentials. */

@@ -139,13 +139,21 @@ export function createWorkQueues(access: QueueAccess, now: () => number): WorkQu
   const bases = openQueue<BaseJob>('base', access);
   const triggers = openQueue<TriggerJob>('trigger', access);
   const notices = openQueue<NoticeJob | SummaryJob>('notice', access);
+  const checks = openQueue<PolicyJob>('check', access);
   const addPolicyJobs = async (jobs: readonly PolicyJob[]): Promise<void> => {
+    await addTo(
+      policies,
+      jobs.filter((one) => !isCheck(one)),
+    );
+    await addTo(checks, jobs.filter(isCheck));
+  };
+  const addTo = async (queue: typeof policies, jobs: readonly PolicyJob[]): Promise<void> => {
     const trace = currentTrace();
     for (const part of partsOf(jobs))
-      await policies.addBulk(
+      await queue.addBulk(
         part.map((data) => {
           // A check of rollouts continues the trace of the change, whoever adds its job.
-          const traced = data.task === 'rollout' ? data : { ...data, ...trace };
+          const traced = data.task !== undefined ? data : { ...data, ...trace };
           return job('policy', traced, policyJobId(data), { ...policyOptions(data), ...delayOf(data, now()) });
         }),
       );
@@ -179,7 +187,7 @@ export function createWorkQueues(access: QueueAccess, now: () => number): WorkQu
     },
     async forgetCompleted() {
       let count = 0;
-      for (const queue of [pushes, policies, notices]) {
+      for (const queue of [pushes, policies, notices, checks]) {
         // The event stream is trimmed because BullMQ's events are not used. Trimming works even in a completely full Redis.
         await queue.trimEvents(0);
         count += await clean(queue, 'completed', Infinity);
@@ -242,6 +250,9 @@ function job<T>(name: string, data: T, jobId: string, options: JobsOptions = {})
 function pollOf({ job, delayMs }: { readonly job: PollJob; readonly delayMs: number }) {
   return { name: 'poll', data: job, opts: { ...pollOptions, jobId: pollJobId(job), delay: delayMs } };
 }
+
+/** Checks have a queue of their own, because endpoints of tenants may be slow. */
+const isCheck = ({ task }: PolicyJob) => task === 'check';
 
 /** The number of jobs that one transaction sends to Redis. */
 const bulkSize = 500;

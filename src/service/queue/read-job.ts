@@ -81,7 +81,8 @@ const policyJob = reconcileJob.extend({
         .exactOptional(),
     })
     .exactOptional(),
-  task: z.literal('rollout').exactOptional(),
+  task: z.enum(['rollout', 'check']).exactOptional(),
+  check: id.exactOptional(),
 });
 
 const baseJob = reconcileJob.extend({ pushed: z.object(repository).exactOptional() });

@@ -34,7 +34,10 @@ export function resultOf({ selected, decision, plan, attempt }: Applied): Outcom
   const isWanted = decision.next !== undefined && hasChanges(planFor(attempt, { spec: selection.spec, candidate: decision.next }));
   const next = guarded ?? (isWanted ? decision.next : undefined);
   const change = { ...(waiting && { seen: waiting }), ...(next && { next }) };
-  return withPending(noted, change, guarded !== undefined || decision.apply === undefined);
+  const isUnchecked = plan.targets.some(({ blocked = [] }) => blocked.some(({ reason }) => reason === 'CheckPending'));
+  const { tag, digest } = plan.candidate;
+  const toCheck = guarded !== undefined && isUnchecked && { toCheck: { tag, ...defined({ digest }) } };
+  return withPending({ ...noted, ...toCheck }, change, guarded !== undefined || decision.apply === undefined);
 }
 
 /** What an outcome rests on, so that it is not reported once that has changed. `selected`: the status and the time, in ms since 1970, when the registry was asked. */

@@ -30,6 +30,7 @@ import { type Verification, wantSigner } from '../../core/model/verification.ts'
 import { isCustomVersion } from '../../core/model/workload.ts';
 import { filterTags } from '../../core/select/filter-tags.ts';
 import { withoutRebased } from '../../core/select/without-rebased.ts';
+import { readCheck } from './read-check.ts';
 import { buildStrategy, oneWay } from './build-strategy.ts';
 import { inField } from './in-field.ts';
 import type { OlderVersion } from './kinds.ts';
@@ -204,10 +205,15 @@ export function readVerification({ cosign, provenance }: NonNullable<Spec['verif
 }
 
 /** Reads the settings of rollouts; undefined if rollouts are not watched. */
-function readRollout({ watch, timeout, onFailure, waves }: NonNullable<Spec['rollout']>): RolloutSettings | undefined {
+function readRollout({ watch, timeout, onFailure, waves, checks }: NonNullable<Spec['rollout']>): RolloutSettings | undefined {
   if (!watch) return undefined;
   const timeoutMs = parseDuration(timeout) ?? builtInSettings.rollout.settings.timeoutMs;
-  return { timeoutMs, onFailure, ...(waves !== undefined && { waves: readWaves(waves) }) };
+  return {
+    timeoutMs,
+    onFailure,
+    ...(waves !== undefined && { waves: readWaves(waves) }),
+    ...(checks && { checks: checks.map(readCheck) }),
+  };
 }
 
 /** Reads the order in which workloads are changed, with its defaults; also for a BaseImagePolicy. */

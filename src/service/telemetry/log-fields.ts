@@ -19,6 +19,7 @@ export const logFields = {
   from: 'The previous image',
   to: 'The new image; for a conversion, the requested version',
   failures: 'The number of earlier failures',
+  check: 'The name of a check of the policy',
   workloads: 'The number of workloads',
   policies: 'The number of policies',
   gone: 'The containers whose tags were deleted from the registry',

@@ -114,6 +114,10 @@ export const logMessages = {
     levels: ['warn'],
     meaning: 'The base or the images could not be examined; `why` is the error. It is retried, unless the policy must be changed',
   },
+  'check has a verdict': {
+    levels: ['info'],
+    meaning: 'A check of a policy (`rollout.checks`) gave its verdict on an image; `why` is the answer',
+  },
   'policy stalled': { levels: ['info'], meaning: 'The policy needs a user to act; `why` says what is wrong' },
   'policy waiting': { levels: ['info'], meaning: 'An image is selected and will be applied later' },
   'rollout finished': { levels: ['info'], meaning: 'The rollout of a workload ended; `reason` is the result' },

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fieldManager } from '../../../src/core/model/last-update.ts';
 import { workloadKey, type Workload, type WorkloadRollout } from '../../../src/core/model/workload.ts';
-import { evaluateChange } from '../../../src/core/rollout/evaluate-restarts.ts';
+import { evaluateWorkload } from '../../../src/core/rollout/evaluate-restarts.ts';
 import { workloadOf } from '../model/samples.ts';
 
 const at = '2026-11-01T10:00:00.000Z';
@@ -30,7 +30,7 @@ const deployment = (name: string, rollout: WorkloadRollout, restartedFor: Record
 function evaluate(found: readonly Workload[], minutes = 1) {
   const byKey = new Map(found.map((one) => [workloadKey(one), one]));
   const now = new Date(since.getTime() + minutes * 60_000);
-  const { kind, message } = evaluateChange(
+  const { kind, message } = evaluateWorkload(
     configMap,
     { since, timeoutMs: 600_000 },
     { at: now, findWorkload: (ref) => byKey.get(workloadKey(ref)) },

@@ -73,6 +73,7 @@ test('an empty configuration has the defaults', () => {
     allowedRegistries: [],
     triggers: { hosts: [] },
     notifications: { hosts: [], targets: [] },
+    checks: { hosts: [], prometheus: [], jobs: false },
     credentials: { secret: { name: 'oci-registry-creds', namespace: 'operators' }, cloud: ['ecr', 'google', 'azure'] },
     verification: {},
     watch: { namespaces: [] },
@@ -316,6 +317,5 @@ test('no message contains a secret', () => {
 test('aliases are normalised like image names', () => {
   const hub = '{host: index.docker.io, aliases: ["hub.local:5000"]}';
   const { config } = load(`registries: [{host: "Registry.local:443", aliases: ["Mirror.Internal:443"]}, ${hub}]`);
-  const aliases = Object.fromEntries(registryAliases(config));
-  assert.deepEqual(aliases, { 'mirror.internal': 'registry.local', 'hub.local:5000': 'docker.io' });
+  assert.deepEqual(Object.fromEntries(registryAliases(config)), { 'mirror.internal': 'registry.local', 'hub.local:5000': 'docker.io' });
 });

@@ -11,7 +11,7 @@ import { after, before, beforeEach, describe, test, type TestContext } from 'nod
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { createOidcClient } from '../../../src/dashboard/oidc.ts';
 import { noProxies, parseProxy, type Proxies, type Proxy } from '../../../src/core/model/proxy.ts';
-import { exchange } from '../../../src/notify/send-notice.ts';
+import { exchange } from '../../../src/service/proxy/exchange.ts';
 import { openOutbound, type Outbound } from '../../../src/service/proxy/outbound.ts';
 import { createKeySet } from '../../../src/service/receive/key-set.ts';
 import { createFetchText } from '../../../src/service/receive/fetch-text.ts';

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import type { Notice } from '../../../src/core/model/notice.ts';
 import { createNoticeProcessor } from '../../../src/notify/process-notice.ts';
-import { exchange } from '../../../src/notify/send-notice.ts';
+import { exchange } from '../../../src/service/proxy/exchange.ts';
 import { connectWorker } from '../../../src/service/queue/connection.ts';
 import { createHeldNotices } from '../../../src/service/queue/held-notices.ts';
 import { createNoticeThreads } from '../../../src/service/queue/notice-threads.ts';

@@ -5,6 +5,7 @@ import { sides } from '../../../src/core/model/failure-side.ts';
 import type { PolicyStatus } from '../../../src/core/model/policy-status.ts';
 import type { JsonObject } from '../../../src/core/model/untyped.ts';
 import { approvalRoundArbitrary, approvalsArbitrary } from './approval-arbitrary.ts';
+import { checkRecordArbitrary, rolloutArbitrary } from './check-arbitrary.ts';
 import { followArbitraries, keepsRules, provenBy } from './follow-arbitrary.ts';
 import { chartTarget, fields, list, matching, some, text, windows } from './arbitrary-parts.ts';
 
@@ -71,18 +72,7 @@ const key = some(
 );
 const platforms = fc.uniqueArray(fc.constantFrom('linux/amd64', 'linux/arm/v7', 'windows/amd64'), { maxLength: 3 });
 const pullSecrets = list(some({ name: strictName('harbor-creds') }, ['name']));
-const rollout = some({
-  watch: fc.boolean(),
-  timeout: duration,
-  onFailure: fc.constantFrom('Rollback', 'Hold', 'Ignore'),
-  maxParallel: fc.integer({ min: 1, max: 100 }),
-  waves: some({
-    maxParallel: fc.integer({ min: 1, max: 100 }),
-    canaries: selector,
-    pause: duration,
-    maxFailures: fc.integer({ min: 1, max: 100 }),
-  }),
-}).filter((one) => !('waves' in one) || (one.watch !== false && one.onFailure !== 'Ignore'));
+const rollout = rolloutArbitrary(duration, selector);
 const signer = fc
   .record({ issuer: fc.constant('https://a.example') })
   .chain((issuer) => fc.constantFrom({ ...issuer, identity: 'ada@example.com' }, { ...issuer, identityPattern: '.*' }));
@@ -258,6 +248,7 @@ export const v1StatusArbitrary: fc.Arbitrary<PolicyStatus> = wire(
     lastAppliedTag: tag,
     history: list(change),
     rejected: list(some({ digest, tag, reason, message, at: dateTime }, ['digest', 'reason', 'at'])),
+    checks: list(checkRecordArbitrary({ dateTime, digest, tag, message })),
     reverted: list(
       some({ ...workload, container, tag, digest, count: fc.integer({ min: 1, max: 9 }), at: dateTime }, [
         'kind',

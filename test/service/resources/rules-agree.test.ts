@@ -42,6 +42,8 @@ const texts = [
 ];
 /** For two fields that may not be equal. */
 const time = '09:00';
+/** For two entries that may not have one name. */
+const name = 'web';
 
 /** Values that a schema takes, whatever its rules say of them. */
 function valueOf(schema: Schema): fc.Arbitrary<unknown> {
@@ -63,6 +65,8 @@ function valueOf(schema: Schema): fc.Arbitrary<unknown> {
       return fc.boolean();
     case 'integer':
       return fc.integer({ min: schema.minimum ?? 0, max: schema.maximum ?? 100 });
+    case 'number':
+      return fc.constantFrom(-1, 0, 0.5, 2);
     default:
       return textOf(schema);
   }
@@ -72,7 +76,9 @@ function textOf({ enum: values, pattern, minLength = 0, maxLength = Infinity }: 
   if (values !== undefined) return fc.constantFrom(...values);
   if (pattern === undefined) return fc.constantFrom(...texts).filter((text) => text.length <= maxLength);
   const matching = new RegExp(pattern);
-  const all = matching.test(time) ? fc.constantFrom(time, '17:00') : fc.stringMatching(matching, { size: 'xsmall' });
+  const some = fc.stringMatching(matching, { size: 'xsmall' });
+  const named = matching.test(name) ? fc.oneof(some, fc.constant(name)) : some;
+  const all = matching.test(time) ? fc.constantFrom(time, '17:00') : named;
   return all.filter((text) => text.length >= minLength && text.length <= maxLength);
 }
 

@@ -1,5 +1,6 @@
 /** The list of guards, in the order in which their messages are shown. All steps to add one: test/structure/worked-examples/guard.ts. */
 import { approval } from './approval.ts';
+import { checks } from './checks.ts';
 import { consent } from './consent.ts';
 import { crossNamespace } from './cross-namespace.ts';
 import { dryRun } from './dry-run.ts';
@@ -31,5 +32,6 @@ export const guards: readonly Guard[] = [
   approval,
   repeats,
   window,
+  checks,
   wave,
 ];

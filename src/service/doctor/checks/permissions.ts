@@ -24,6 +24,7 @@ const consequences = {
   'work-bases': 'without.work-bases',
   'work-notifications': 'without.work-notifications',
   'work-rebase': 'without.work-rebase',
+  'work-checks': 'without.work-checks',
   'work-status': undefined,
   'work-secrets': 'without.work-secrets',
   'work-secret-watches': 'without.work-secret-watches',

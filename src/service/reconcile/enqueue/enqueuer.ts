@@ -6,6 +6,7 @@ import { waitJob } from './wait-job.ts';
 import { waveJob } from './wave-job.ts';
 import type { ClusterView, JobQueue, Policies, SeenCluster } from '../ports.ts';
 import { changedTargetsJob, newTargetJob, neededReconciles, selectedJob } from './needs-reconcile.ts';
+import { checkJobs } from '../checks/check-jobs.ts';
 import { rolloutJob } from '../rollouts/rollout-job.ts';
 
 export interface EnqueuerPorts {
@@ -113,6 +114,7 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
         waitJob(policy),
         waveJob(policy, seen),
         rolloutJob(policy, seen, now),
+        ...checkJobs(policy, now),
         followUp(policy, seen),
       ];
     });

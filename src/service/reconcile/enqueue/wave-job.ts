@@ -3,12 +3,15 @@ import { isUsable, type ImagePolicy } from '../../../core/model/image-policy.ts'
 import { hashId } from '../../../core/model/push-event.ts';
 import { workloadKey } from '../../../core/model/workload.ts';
 import { waveReasons } from '../../../core/plan/guards/wave.ts';
+import type { WaitReason } from '../../../core/plan/wait-reasons.ts';
 import { guardWait, isPending } from '../../../core/plan/pending-candidate.ts';
 import { policyJob, type PolicyJob } from '../../queue/jobs.ts';
 import { planWith } from '../plan.ts';
 import type { SeenCluster } from '../ports.ts';
 
-const reasons: ReadonlySet<string> = new Set(waveReasons);
+const reasons: ReadonlySet<string> = new Set<WaitReason>([...waveReasons, 'CheckPending']);
+/** Reasons whose end may change with each reconcile: by the deadline of a rollout, or by the begin of a check. */
+const movingReasons: ReadonlySet<string> = new Set<WaitReason>(['WavePending', 'CheckPending']);
 
 const causePrefix = 'wave:';
 
@@ -18,7 +21,7 @@ export function isWaveJob({ cause }: Pick<PolicyJob, 'cause'>): boolean {
 }
 
 /**
- * The job for a policy that waits for its next wave (`rollout.waves`): when the wave may begin, or if it waits for something else than its status says. Like
+ * The job for a policy that waits for its next wave (`rollout.waves`) or for checks (`rollout.checks`): when the wave may begin, when the verdicts are known, or if it waits for something else than its status says. Like
  * the predicate for policies, it is a pure function of the caches that is called on every change of a policy or workload, so a missed event does no harm.
  */
 export function waveJob(policy: ImagePolicy, cluster: SeenCluster): PolicyJob | undefined {
@@ -32,8 +35,7 @@ export function waveJob(policy: ImagePolicy, cluster: SeenCluster): PolicyJob | 
   const plan = planWith(policy, { spec, candidate }, cluster);
   const started = plan.targets.filter(({ changes }) => changes.length > 0);
   const next = guardWait(plan, waiting, now);
-  // The deadline of a rollout may change with each reconcile, and is no reason for another one.
-  const isSame = next?.reason === waiting.reason && (next.reason === 'WavePending' || next.until === waiting.until);
+  const isSame = next?.reason === waiting.reason && (movingReasons.has(next.reason) || next.until === waiting.until);
   if (started.length === 0 && isSame) return undefined;
   const workloads = started.map(({ target, workload }) => `${workloadKey(target)}:${workload?.uid ?? ''}:${workload?.generation ?? 0}`);
   const state = started.length > 0 ? hashId(workloads) : `${next?.reason ?? 'none'}:${next?.until ?? ''}`;

@@ -2,15 +2,16 @@ import { restartedBy } from '../../../core/model/config-map-target.ts';
 import { describeError } from '../../../core/model/errors.ts';
 import { workloadKey, type Workload } from '../../../core/model/workload.ts';
 import type { PodState } from '../../../core/rollout/evaluate-pods.ts';
-import { evaluateChange } from '../../../core/rollout/evaluate-restarts.ts';
+import { evaluateChange } from '../../../core/rollout/evaluate-change.ts';
+import type { Rollout } from '../../../core/rollout/current-rollouts.ts';
 import { changedAt, type RolloutEvaluation, type RolloutTime } from '../../../core/rollout/evaluate-rollout.ts';
 import type { RolloutCheck, RolloutPorts } from './watch-rollouts.ts';
 
 /** Evaluates a change of a ConfigMap by what the API server says now of the workloads that are restarted for it, as far as the policy may see them, and of their pods. */
 export async function evaluateRestarted(
-  configMap: Workload,
+  { workload: configMap, entries }: Rollout,
   ownTime: RolloutTime,
-  { cluster, signal }: Pick<RolloutCheck, 'cluster' | 'signal'>,
+  { policy, cluster, signal }: RolloutCheck,
   { workloads, report }: Pick<RolloutPorts, 'workloads' | 'report'>,
 ): Promise<RolloutEvaluation> {
   const found = new Map<string, Workload>();
@@ -28,7 +29,7 @@ export async function evaluateRestarted(
     if (pods !== undefined) podsOf.set(key, pods);
   }
   const time = answeredAt === undefined ? ownTime : { ...ownTime, since: changedAt(configMap, ownTime) };
-  return evaluateChange(configMap, time, {
+  return evaluateChange(policy, { workload: configMap, entries }, time, {
     at: answeredAt ?? new Date(cluster.now()),
     findWorkload: (ref) => found.get(workloadKey(ref)),
     podsOf: (workload) => podsOf.get(workloadKey(workload)),

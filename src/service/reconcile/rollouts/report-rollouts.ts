@@ -1,7 +1,7 @@
 /** Reports rollouts: Kubernetes Events on policy and workload, audit record, metrics, log. The status was written before. */
 import type { RefusedRollback, Rollback } from '../../../core/rollout/automatic-rollback.ts';
 import { isUsable, policyKey, type ImagePolicy } from '../../../core/model/image-policy.ts';
-import { evaluateChange } from '../../../core/rollout/evaluate-restarts.ts';
+import { evaluateWorkload } from '../../../core/rollout/evaluate-restarts.ts';
 import type { Refusal, RollbackOutcome } from '../../../core/rollout/record-results.ts';
 import { isFollowedField } from '../../../core/rollout/watched-images.ts';
 import { hasFailed, type ChangedWorkload, type RolloutResult, type RolloutResults } from '../../../core/rollout/decide-rollouts.ts';
@@ -148,7 +148,7 @@ export function reportNotWatched(policy: ImagePolicy, { changes = [] }: Outcome,
   for (const { workload: ref, container } of changed.values()) {
     const workload = ports.cluster.findWorkload(ref);
     const view = { at: time.since, findWorkload: ports.cluster.findWorkload };
-    const evaluation = workload && evaluateChange(asFollowed(workload, isFollowedField(targets, workload, container)), time, view);
+    const evaluation = workload && evaluateWorkload(asFollowed(workload, isFollowedField(targets, workload, container)), time, view);
     if (workload === undefined || evaluation?.kind !== 'notWatched') continue;
     for (const regarding of [toObject(policy), workload])
       ports.report.recordEvent({

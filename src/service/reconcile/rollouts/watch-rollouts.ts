@@ -136,13 +136,15 @@ async function readRollout(found: Finding, check: RolloutCheck, ports: RolloutPo
 
 /** The pods are read only of a rollout that is not over; where they may not be read, only the workload itself is evaluated. */
 async function evaluateNow(
-  rollout: Rollout,
+  found: Rollout,
   time: RolloutTime,
-  { check: { cluster, signal }, answeredAt }: { readonly check: RolloutCheck; readonly answeredAt: Date | undefined },
+  { check, answeredAt }: { readonly check: RolloutCheck; readonly answeredAt: Date | undefined },
   ports: RolloutPorts,
 ): Promise<RolloutEvaluation> {
+  const { policy, cluster, signal } = check;
   const { workloads, report } = ports;
-  if (rollout.workload.restarts !== undefined) return evaluateRestarted(rollout.workload, time, { cluster, signal }, ports);
+  if (found.workload.restarts !== undefined) return evaluateRestarted(found, time, check, ports);
+  const rollout = { ...found, policy };
   const evaluation = evaluateReading(rollout, time, { answeredAt }, new Date(cluster.now()));
   if (evaluation.kind === 'done' || evaluation.kind === 'notWatched' || rollout.workload.installation !== undefined) return evaluation;
   let podsAt = answeredAt;

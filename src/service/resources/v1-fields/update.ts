@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { withChecks, withRules, type Finding } from '../rules.ts';
 import { provenBy } from './proven.ts';
+import { checks } from './checks.ts';
 import { distinct, duration } from './scalars.ts';
 import { labelSelector } from './target.ts';
 
@@ -127,6 +128,7 @@ const rolloutFields = z
       .default(10)
       .describe('The maximum number of workloads that are patched at the same time; their rollouts may overlap.'),
     waves: waves.exactOptional(),
+    checks: checks.exactOptional(),
   })
   .describe('What happens after a workload was changed. Without it, the rollout is watched for 10m, and a failure is only reported.');
 
@@ -135,6 +137,10 @@ export const rollout = withRules(rolloutFields, [
   {
     rule: '!has(self.waves) || ((!has(self.watch) || self.watch) && (!has(self.onFailure) || self.onFailure != "Ignore"))',
     message: 'waves need to know which rollouts fail: write onFailure: Rollback or Hold, and no watch: false',
+  },
+  {
+    rule: '!has(self.checks) || !has(self.watch) || self.watch',
+    message: 'checks follow the rollout: remove watch: false',
   },
 ]);
 

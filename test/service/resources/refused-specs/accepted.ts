@@ -15,6 +15,18 @@ export const acceptedSpecs: readonly (readonly [name: string, spec: object])[] =
   ['the largest count, and the code point of a letter', specWith({ tags: { allow: '[a-z]{1,128}\\x{1F433}?{', ignore: ['b{2,}'] } })],
   ['a window over midnight', withWindow({ from: '22:00', to: '06:00', timeZone: 'America/New_York' })],
   ['the same name in two namespaces', specWith({ targets: [deployment, { ...deployment, namespace: 'other' }] })],
+  [
+    'checks of each kind, with the defaults of all else',
+    specWith({
+      rollout: {
+        checks: [
+          { name: 'gate', phase: 'before', http: { url: 'https://checks.example.com', secretRef: { name: 'checks', key: 'key' } } },
+          { name: 'errors', for: '5m', prometheus: { server: 'main', query: 'up', max: 0.01 } },
+          { name: 'smoke', job: { cronJob: 'smoke' } },
+        ],
+      },
+    }),
+  ],
   ['waves, with the defaults of all else', specWith({ rollout: { waves: { canaries: { matchLabels: { canary: 'true' } } } } })],
   ['the same name of two kinds', specWith({ targets: [deployment, { ...deployment, kind: 'StatefulSet' }] })],
   [

@@ -1,6 +1,8 @@
 import { byRule, release, specWith, withKeyless, withTarget, withWindow, withSelector, type RefusedSpec } from './specs.ts';
 
 /** What breaks a rule that the API server checks in CEL; both say the same. */
+const smoke = { name: 'smoke', job: { cronJob: 'smoke' } };
+
 export const rules: readonly RefusedSpec[] = [
   byRule('no strategy', specWith({ select: {} }), 'spec.select', 'write exactly one of semver, digest, newest, alphabetical, numerical'),
   byRule('a strategy without a value', specWith({ select: { semver: null } }), 'spec.select', 'for example "semver: {}"'),
@@ -103,6 +105,44 @@ export const rules: readonly RefusedSpec[] = [
     'spec.rollout',
     'waves need to know which rollouts fail',
   ),
+  byRule('checks without watching', specWith({ rollout: { watch: false, checks: [smoke] } }), 'spec.rollout', 'checks follow the rollout'),
+  byRule(
+    'two checks of one name',
+    specWith({ rollout: { checks: [smoke, smoke] } }),
+    'spec.rollout.checks',
+    'two checks have the same name',
+  ),
+  byRule(
+    'a check that asks nothing',
+    specWith({ rollout: { checks: [{ name: 'smoke' }] } }),
+    'spec.rollout.checks[0]',
+    'write exactly one of http, prometheus, job',
+  ),
+  byRule(
+    'a check that asks two things',
+    specWith({ rollout: { checks: [{ ...smoke, prometheus: { server: 'main', query: 'up', min: 1 } }] } }),
+    'spec.rollout.checks[0]',
+    'write exactly one of http, prometheus, job',
+  ),
+  byRule(
+    'a query without a range',
+    specWith({ rollout: { checks: [{ name: 'errors', prometheus: { server: 'main', query: 'up' } }] } }),
+    'spec.rollout.checks[0].prometheus',
+    'write min, max or both',
+  ),
+  byRule(
+    'a range that is empty',
+    specWith({ rollout: { checks: [{ name: 'errors', prometheus: { server: 'main', query: 'up', min: 1, max: 0.5 } }] } }),
+    'spec.rollout.checks[0].prometheus',
+    'no number is in the range',
+  ),
+  byRule(
+    'a check during the rollout with a time of its own',
+    specWith({ rollout: { checks: [{ ...smoke, phase: 'during', for: '5m' }] } }),
+    'spec.rollout.checks[0]',
+    'a check of the phase during goes on',
+  ),
+  byRule('a Job for a time', specWith({ rollout: { checks: [{ ...smoke, for: '5m' }] } }), 'spec.rollout.checks[0]', 'a Job runs once'),
   byRule(
     'waves whose failures are ignored',
     specWith({ rollout: { onFailure: 'Ignore', waves: {} } }),

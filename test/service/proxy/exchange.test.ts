@@ -5,7 +5,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
-import { exchange, type SendResult } from '../../src/notify/send-notice.ts';
+import { exchange, type SendResult } from '../../../src/service/proxy/exchange.ts';
 
 const path = '/services/T0SECRET1/B0SECRET2?token=s3cretvalue';
 const now = Date.parse('2026-11-23T12:00:00Z');

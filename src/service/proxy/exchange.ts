@@ -1,11 +1,11 @@
 /** Sends one request to a target, and interprets its response. */
-import { parseJson } from '../core/model/untyped.ts';
-import { parseRetryAfter } from '../core/async/backoff.ts';
-import { startDeadline } from '../core/async/deadline.ts';
-import { explainConnection } from '../core/model/connection-failure.ts';
-import { defined } from '../core/model/defined.ts';
-import { describeError } from '../core/model/errors.ts';
-import { cut } from '../core/model/text.ts';
+import { parseJson } from '../../core/model/untyped.ts';
+import { parseRetryAfter } from '../../core/async/backoff.ts';
+import { startDeadline } from '../../core/async/deadline.ts';
+import { explainConnection } from '../../core/model/connection-failure.ts';
+import { defined } from '../../core/model/defined.ts';
+import { describeError } from '../../core/model/errors.ts';
+import { cut } from '../../core/model/text.ts';
 
 /** The result of a request. `message` and `action` (what to do) are for the operator. Refused: it is no use to repeat the same request. */
 export type SendResult =

@@ -1,0 +1,41 @@
+/** The records of checks (`rollout.checks`) in the status of a policy. */
+import { z } from 'zod';
+
+/** The maximum number of checks of one policy, and of those that its status lists. */
+export const maxChecks = 8;
+export const maxChecksListed = 3 * maxChecks;
+
+const text = (max: number, description: string) => z.string().max(max).describe(description);
+const tag = (description: string) => text(128, description);
+const digest = (description: string) => text(160, description);
+const message = (description: string) => text(1_024, description);
+const time = (description: string) => z.iso.datetime().max(64).describe(description);
+
+const checkSchema = z
+  .object({
+    name: text(63, 'The name of the check in rollout.checks.'),
+    phase: z.enum(['before', 'during', 'after']).describe('When it is asked.'),
+    id: text(64, 'The id of the question, which endpoints and Jobs see.'),
+    tag: tag('The tag of the image.'),
+    digest: digest('The digest of the image.').exactOptional(),
+    state: z
+      .enum(['Running', 'Passed', 'Failed', 'TimedOut'])
+      .describe(
+        'Running: there is no verdict yet. Passed, Failed: the verdict. TimedOut: there was no answer in time, which counts as a failure of unknown cause.',
+      ),
+    startedAt: time('When it began.'),
+    at: time('When the verdict was given.').exactOptional(),
+    answered: z.int().min(0).exactOptional().describe('The number of the last question whose answer is recorded here.'),
+    failures: z.int().min(0).exactOptional().describe('How many bad answers there were.'),
+    job: z.boolean().exactOptional().describe('Whether the Job of the check was created.'),
+    message: message('The last answer, for people.').exactOptional(),
+  })
+  .describe('A check of an image, and its verdict.');
+
+/** A check of an image, and its verdict. */
+export type CheckRecord = Readonly<z.output<typeof checkSchema>>;
+/** The schema of `status.checks`. */
+export const checkList = z
+  .array(checkSchema)
+  .max(maxChecksListed)
+  .describe(`The last ${maxChecksListed} checks of rollout.checks, the latest first.`);

@@ -1,0 +1,27 @@
+import { actionAnnotations } from '../../model/policy-actions.ts';
+import { deadlineOfCheck } from '../../model/rollout-check.ts';
+import { listFew } from '../../model/text.ts';
+import { checksOf, describeRecord, findRecord } from '../check-records.ts';
+import type { Guard } from './guard.ts';
+import { holdDecision } from './released.ts';
+
+/** Changes nothing before all checks of the phase `before` have passed (`rollout.checks`). They begin when no other guard holds the change. */
+export const checks: Guard = {
+  id: 'checks',
+  bindsRollback: false,
+  check(_, { policy, spec, candidate, now }) {
+    const found = checksOf(spec, 'before').map((check) => ({ check, record: findRecord(policy, check, candidate, now) }));
+    const bad = found.flatMap(({ record }) => (record?.state === 'Failed' || record?.state === 'TimedOut' ? [record] : []));
+    const [worst] = bad.toSorted((a, b) => Number(b.state === 'Failed') - Number(a.state === 'Failed'));
+    if (worst !== undefined) {
+      const reason = worst.state === 'Failed' ? 'CheckFailed' : 'CheckTimedOut';
+      const message = `${candidate.tag} is not applied: ${listFew(bad, describeRecord)}. Push a better image, or ask again by a release: annotation ${actionAnnotations.release}: "<time>"`;
+      return holdDecision({ reason, message }, policy.actions, now);
+    }
+    const open = found.filter(({ record }) => record?.state !== 'Passed');
+    if (open.length === 0) return undefined;
+    const message = `${candidate.tag} waits for ${open.length === 1 ? 'the check' : 'the checks'} ${listFew(open, ({ check }) => check.name)}`;
+    const ends = open.map(({ check, record }) => deadlineOfCheck(check, record ?? { startedAt: now.toISOString() }));
+    return { kind: 'waits', reason: 'CheckPending', message, until: new Date(Math.max(...ends, now.getTime() + 1_000)) };
+  },
+};

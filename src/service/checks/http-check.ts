@@ -1,0 +1,79 @@
+/** A check by an endpoint: a signed CloudEvent, answered with a verdict. */
+import { z } from 'zod';
+import { defined } from '../../core/model/defined.ts';
+import { isListedHost } from '../../core/model/host-list.ts';
+import type { CheckQuestion } from '../../core/model/rollout-check.ts';
+import { signEvent } from '../../core/model/signed-event.ts';
+import { cut } from '../../core/model/text.ts';
+import { exchange } from '../proxy/exchange.ts';
+import type { AskedAnswer, CheckRequest } from '../reconcile/checks/check-request.ts';
+import { answerWithinMs, type CheckMeans } from './check-means.ts';
+
+const maxReason = 300;
+const answer = z.object({ verdict: z.enum(['pass', 'fail', 'wait']), reason: z.string().exactOptional() });
+
+/** Sends the event. Every other answer than a 2xx with a verdict is none. */
+export async function askEndpoint(
+  { url: text, secret }: Extract<CheckQuestion, { kind: 'http' }>,
+  request: CheckRequest,
+  means: CheckMeans,
+): Promise<AskedAnswer> {
+  const url = URL.parse(text);
+  if (url === null) return { kind: 'none', message: 'its url is no URL' };
+  if (!isListedHost(url, means.hosts))
+    return {
+      kind: 'none',
+      message: `its host ${url.host} is not allowed: ask the operator to add it to checks.hosts of the configuration`,
+    };
+  const key = await readKey(request.policy.namespace, secret, request.signal, means);
+  const event = { ...eventOf(request, means), time: new Date(means.now()).toISOString() };
+  const { result, status, json } = await exchange(
+    url,
+    { method: 'POST', ...signEvent(event, key, new Date(means.now())) },
+    { fetch: means.fetch, now: means.now, signal: request.signal, timeoutMs: answerWithinMs, wantsJson: true },
+  );
+  if (result.kind !== 'sent') return { kind: 'none', message: result.message };
+  const read = answer.safeParse(json);
+  if (!read.success)
+    return {
+      kind: 'none',
+      message: `POST to ${url.origin} was answered ${status} without a verdict: {"verdict": "pass"}, or "fail" with a "reason"`,
+    };
+  const { verdict, reason = '' } = read.data;
+  return { kind: verdict === 'wait' ? 'none' : verdict, message: cut(reason.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim(), maxReason) };
+}
+
+/** The event is the same for every question of a check, but for its time, so that an endpoint can recognise it by its id. */
+function eventOf({ policy: { namespace, name }, check, record, image, changes }: CheckRequest, { cluster }: CheckMeans) {
+  const { tag, digest } = record;
+  return {
+    type: 'Check',
+    source: `/imagepolicies/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`,
+    id: record.id,
+    data: {
+      check: check.name,
+      phase: check.phase,
+      subject: { kind: 'ImagePolicy', namespace, name },
+      image,
+      tag,
+      ...defined({ digest, cluster }),
+      changes,
+    },
+  };
+}
+
+async function readKey(
+  namespace: string,
+  { name, key }: { name: string; key: string },
+  signal: AbortSignal,
+  { readSecret }: CheckMeans,
+): Promise<string> {
+  const content = await readSecret({ namespace, name }, { refresh: false, signal });
+  if ('why' in content) throw new Error(`the Secret ${name} ${content.why}`);
+  const value = Object.hasOwn(content.data, key) ? content.data[key] : undefined;
+  const text = Buffer.from(value ?? '', 'base64')
+    .toString('utf8')
+    .trim();
+  if (text === '') throw new Error(`the Secret ${name} has no key ${key}`);
+  return text;
+}

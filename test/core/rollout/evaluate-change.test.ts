@@ -1,0 +1,94 @@
+/** A rollout is complete when its checks have passed as well, and a bad verdict is a failed rollout. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { CheckRecord } from '../../../src/core/model/check-record.ts';
+import type { PolicyStatus } from '../../../src/core/model/policy-status.ts';
+import type { CheckSettings } from '../../../src/core/model/rollout-check.ts';
+import { decideRollouts } from '../../../src/core/rollout/decide-rollouts.ts';
+import { withBegunChecks } from '../../../src/core/rollout/evaluate-change.ts';
+import { examineRollouts } from '../../../src/core/rollout/examine-rollouts.ts';
+import { nextCheck } from '../../../src/core/rollout/next-check.ts';
+import { digestOf, policyOf, specOf } from '../model/samples.ts';
+import { afterChange, changedAt, changedWorkload, entryOf, rolledOut, snapshotFrom } from './rollout-samples.ts';
+
+const question = { kind: 'job', cronJob: 'any' } as const;
+const smoke: CheckSettings = { name: 'smoke', phase: 'after', everyMs: 10_000, timeoutMs: 60_000, retries: 0, question };
+const load: CheckSettings = { ...smoke, name: 'load', phase: 'during' };
+const settings = { timeoutMs: 600_000, onFailure: 'Rollback' } as const;
+
+const owner = (status: PolicyStatus, checks: readonly CheckSettings[] = [smoke]) =>
+  policyOf({ spec: specOf({ rollout: { ...settings, checks } }), status });
+const begun = (status: PolicyStatus, out: boolean, checks?: readonly CheckSettings[], seconds = 60) => {
+  const policy = owner(status, checks);
+  return withBegunChecks(policy, snapshotFrom(policy, [changedWorkload(out ? rolledOut : {})], afterChange(seconds)));
+};
+const withState = (status: PolicyStatus, state: CheckRecord['state']): PolicyStatus => ({
+  ...status,
+  checks: (status.checks ?? []).map((record) => ({ ...record, state, message: 'it said so' })),
+});
+const decide = (status: PolicyStatus, checks?: readonly CheckSettings[]) => {
+  const policy = owner(status, checks);
+  const snapshot = snapshotFrom(policy, [changedWorkload(rolledOut)]);
+  const { over, asked } = examineRollouts(policy, settings, snapshot, true);
+  return decideRollouts(policy, [...over, ...asked], snapshot);
+};
+const first = { history: [entryOf()] };
+const namesOf = ({ checks = [] }: PolicyStatus) => checks.map(({ name, tag, state }) => `${name} ${tag} ${state}`);
+
+describe('checks of a rollout', () => {
+  it('begin when their phase has come, and once', () => {
+    assert.deepEqual(namesOf(begun(first, false, [smoke, load])), ['load 1.3.0 Running']);
+    const both = begun(begun(first, false, [smoke, load]), true, [smoke, load]);
+    assert.deepEqual(namesOf(both).toSorted(), ['load 1.3.0 Running', 'smoke 1.3.0 Running']);
+    assert.equal(begun(both, true, [smoke, load]), both);
+  });
+  it('do not begin for what rolled out before, or for a rollback', () => {
+    for (const entry of [entryOf({ result: 'RolledOut' }), entryOf({ trigger: 'Rollback' })]) {
+      const status = { history: [entry] };
+      assert.equal(begun(status, true), status);
+    }
+  });
+  it('are begun at once, by a check of the rollout', () => {
+    const policy = owner(first);
+    const due = nextCheck(policy, settings, snapshotFrom(policy, [changedWorkload(rolledOut)]));
+    assert.match(due?.cause ?? '', /^begin:smoke:1\.3\.0@/);
+    assert.equal(due?.at, undefined);
+  });
+  it('keep the rollout from being complete', () => {
+    const { status, results } = decide(first);
+    assert.deepEqual([status.history?.[0]?.result, results.results.length, namesOf(status)], ['Applied', 0, ['smoke 1.3.0 Running']]);
+    assert.equal(status.rollouts?.progressing, 1);
+  });
+  it('complete it when they have passed', () => {
+    const { status } = decide(withState(begun(first, true), 'Passed'));
+    assert.equal(status.history?.[0]?.result, 'RolledOut');
+  });
+  it('make it fail by a bad verdict, and reject the digest', () => {
+    const { status, failed } = decide(withState(begun(first, true), 'Failed'));
+    assert.deepEqual(status.history?.[0]?.failure?.against, 'image');
+    assert.deepEqual(
+      status.rejected?.map(({ digest, reason }) => [digest, reason]),
+      [[digestOf('b'), 'CheckFailed']],
+    );
+    assert.match(status.rejected?.[0]?.message ?? '', /the check smoke failed: it said so/);
+    assert.equal(failed.length, 1, 'it is rolled back');
+  });
+  it('make it fail when there is no verdict in time, without blaming the image', () => {
+    const { status, failed } = decide(withState(begun(first, true), 'TimedOut'));
+    assert.deepEqual(
+      [status.history?.[0]?.result, status.history?.[0]?.failure?.against, status.rejected],
+      ['Failed', 'unknown', undefined],
+    );
+    assert.equal(failed.length, 1);
+  });
+  it('are asked anew when the image is tried again after that', () => {
+    const timedOut = withState(begun(first, true), 'TimedOut');
+    const later = new Date(Date.parse(changedAt) + 120_000).toISOString();
+    const again = { ...timedOut, history: [entryOf({ at: later })] };
+    assert.deepEqual(namesOf(begun(again, true, [smoke], 180)), ['smoke 1.3.0 Running']);
+    assert.deepEqual(
+      namesOf(begun({ ...withState(begun(first, true), 'Passed'), history: [entryOf({ at: later })] }, true, [smoke], 180)),
+      ['smoke 1.3.0 Passed'],
+    );
+  });
+});
