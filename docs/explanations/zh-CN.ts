@@ -27,6 +27,8 @@ export const chinese: Readonly<Record<string, string>> = {
   'write only the repository, without a tag or digest: select chooses the tag': '只写镜像名称，不写标签和摘要：标签由 select 选择',
   'an image name is in lower case and has no scheme, such as "harbor.example.com/shop/web"':
     '镜像名称使用小写字母，不带协议前缀，例如 "harbor.example.com/shop/web"',
+  'How the tag is chosen among the candidates: exactly one of semver, digest, newest, alphabetical, numerical, replace.':
+    '如何从候选标签中选择：semver、digest、newest、alphabetical、numerical、replace 中恰好一个。',
   'How the tag is chosen among the candidates: exactly one of semver, digest, newest, alphabetical, numerical, replace, proven.':
     '如何从候选标签中选择：semver、digest、newest、alphabetical、numerical、replace、proven 中恰好一个。',
   'Replaces one tag by another one; containers that run any other tag stay as they are. BaseImagePolicies use it for rebased images.':
@@ -34,6 +36,8 @@ export const chinese: Readonly<Record<string, string>> = {
   'The tag that is replaced, such as "1.4.2".': '被替换的标签，例如 "1.4.2"。',
   'The tag that replaces it, such as "1.4.2-base.20261123".': '替换它的标签，例如 "1.4.2-base.20261123"。',
   'write two different tags': '请写两个不同的标签',
+  'write exactly one of semver, digest, newest, alphabetical, numerical, replace; for example "semver: {}"':
+    '请在 semver、digest、newest、alphabetical、numerical、replace 中恰好写一个，例如 "semver: {}"',
   'write exactly one of semver, digest, newest, alphabetical, numerical, replace, proven; for example "semver: {}"':
     '请在 semver、digest、newest、alphabetical、numerical、replace、proven 中恰好写一个，例如 "semver: {}"',
   'The highest semantic version (semver.org) in a range. A leading "v" is allowed; nothing is coerced: "1.2" is not a version.':

@@ -6,7 +6,7 @@ import { withChecks, withRules } from '../../service/resources/rules.ts';
 import { checkFollowedTag, checkPatterns } from '../../service/resources/validation/check-tags.ts';
 import { repositoryField } from '../../service/resources/v1-fields/image.ts';
 import { distinct, durationPattern } from '../../service/resources/v1-fields/scalars.ts';
-import { select, tags } from '../../service/resources/v1-fields/select.ts';
+import { baseSelect, tags } from '../../service/resources/v1-fields/select.ts';
 import { labelSelector } from '../../service/resources/v1-fields/target.ts';
 import { approvals, approvalsRule, mode, waves, windows } from '../../service/resources/v1-fields/update.ts';
 import { verifyBase } from '../../service/resources/v1-fields/verify.ts';
@@ -47,7 +47,7 @@ export const baseSpecSchema = withChecks(
     z
       .object({
         image: repositoryField('select'),
-        select,
+        select: baseSelect,
         tags: tags.exactOptional(),
         from: distinct(
           z

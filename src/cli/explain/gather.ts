@@ -1,5 +1,6 @@
 import { sourceOf } from '../../core/plan/plan-fields.ts';
 import { type ConsentGrant, needsConsent, withGrants } from '../../core/plan/consent.ts';
+import { defined } from '../../core/model/defined.ts';
 import { PermanentError } from '../../core/model/errors.ts';
 import type { ImagePolicy, PolicySpec, PolicyTarget } from '../../core/model/image-policy.ts';
 import type { TargetProblem } from '../../core/plan/plan-update.ts';
@@ -11,6 +12,7 @@ import { isKubeError } from '../../service/kube/kube-error.ts';
 import type { TargetKind } from '../../service/kube/targets.ts';
 import type { ClusterView } from '../../service/reconcile/ports.ts';
 import type { NamespaceScope } from './namespace-rules.ts';
+import { readFollowed } from './followed-policies.ts';
 import { policiesFor, readOthers } from './other-policies.ts';
 
 /** The rules of the configuration, and the context for reading policies. */
@@ -44,7 +46,11 @@ export async function gatherForExplain(
 ): Promise<Gathered> {
   const { workloads, namespaces, problems } = await readTargets(client, policy, spec, { consents, customTargets, ...rules });
   const { crossNamespace, aliases } = rules;
-  const consent = { crossNamespace, namespaceConsent: (namespace: string) => namespaces.get(namespace) };
+  const { findPolicy, ...followed } = await readFollowed(client, policy, spec, { consents, customTargets, olderVersions, ...rules });
+  const consent = {
+    crossNamespace,
+    namespaceConsent: (namespace: string) => namespaces.get(namespace) ?? followed.namespaces.get(namespace),
+  };
   const others = await readOthers(policy, spec, [...workloads.values()], { client, aliases, customTargets, olderVersions });
   const targeted = spec.targets.map(({ namespace }) => namespace).filter((namespace) => namespace !== policy.namespace);
   await scope.read([...targeted, ...others.policies.map(({ namespace }) => namespace)]);
@@ -54,6 +60,7 @@ export async function gatherForExplain(
     ...rules,
     ...consent,
     policiesOf: policiesFor(considered, consent),
+    ...defined({ findPolicy }),
     ...(doubts.length > 0 && { doubt: doubts.join('; ') }),
     ...scope.limit(viewOf(workloads, problems), consent),
     now: Date.now,

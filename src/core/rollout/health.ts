@@ -98,8 +98,8 @@ function imagesIn(
 
 /** What a writer of the status knows besides the snapshot. */
 export interface HealthCheck {
-  /** Whether another policy follows this one; otherwise nobody needs to know. */
-  readonly isFollowed: boolean;
+  /** Whether another policy follows this one; if none does, nobody needs to know. Undefined where other policies are not known: then nothing begins. */
+  readonly isFollowed: boolean | undefined;
   /** When the targets were read from the API server, by its clock; undefined if they are only known from the caches. */
   readonly readAt?: Date | undefined;
 }
@@ -110,7 +110,7 @@ export function nextHealthy(
   snapshot: Pick<TargetSnapshot, 'targets' | 'aliases'>,
   { isFollowed, readAt }: HealthCheck,
 ): HealthyImage | undefined {
-  const health = isFollowed ? healthOf(policy, snapshot) : { why: 'nobody follows it' };
+  const health = isFollowed === false ? { why: 'nobody follows it' } : healthOf(policy, snapshot);
   if ('why' in health) return undefined;
   const { healthy: before } = policy.status;
   const { image, availableSince } = health;
@@ -135,7 +135,8 @@ export function withoutDisproved(status: PolicyStatus, policy: Policy, snapshot:
 }
 
 /** Whether a check has to write another image than the status has: one that begins, has been interrupted, or has ended. */
-export function isHealthOutdated(policy: Policy, snapshot: TargetSnapshot, isFollowed: boolean): boolean {
+export function isHealthOutdated(policy: Policy, snapshot: TargetSnapshot, isFollowed: boolean | undefined): boolean {
+  if (isFollowed === undefined) return false;
   const { healthy } = policy.status;
   const health = isFollowed ? healthOf(policy, snapshot) : { why: 'nobody follows it' };
   if ('why' in health) return healthy !== undefined;

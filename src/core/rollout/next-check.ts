@@ -33,7 +33,7 @@ export interface Due {
 }
 
 /** The next check of the policy's rollouts; undefined when there is nothing to find out. */
-export function nextCheck(policy: ImagePolicy, settings: RolloutSettings, snapshot: TargetSnapshot, isFollowed = false): Due | undefined {
+export function nextCheck(policy: ImagePolicy, settings: RolloutSettings, snapshot: TargetSnapshot, isFollowed?: boolean): Due | undefined {
   const { resourceVersion, status } = policy;
   const { at: now } = snapshot;
   // What begins is written to the status by the check.
@@ -56,7 +56,7 @@ export function nextCheck(policy: ImagePolicy, settings: RolloutSettings, snapsh
 }
 
 /** A check that writes what the targets run now. The minute is part of the cause, because the caches may be behind what the check reads. */
-function healthChecks(policy: ImagePolicy, snapshot: TargetSnapshot, isFollowed: boolean): Due[] {
+function healthChecks(policy: ImagePolicy, snapshot: TargetSnapshot, isFollowed: boolean | undefined): Due[] {
   if (!isHealthOutdated(policy, snapshot, isFollowed)) return [];
   const versions = hashId(snapshot.targets.map(({ uid, resourceVersion }) => `${uid}:${resourceVersion}`));
   return [{ cause: `health:${policy.resourceVersion}:${versions}:${Math.floor(snapshot.at.getTime() / 60_000)}` }];

@@ -66,6 +66,7 @@ test('the time begins when the targets were read, goes on while they run the ima
   assert.equal(nextHealthy(followed(), snapshot, { isFollowed: true }), undefined, 'caches alone begin nothing');
   assert.equal(nextHealthy(known(), snapshot, { isFollowed: true, readAt: afterChange(999) })?.since, since);
   assert.equal(nextHealthy(known(), snapshot, { isFollowed: false, readAt }), undefined);
+  assert.equal(nextHealthy(known(), snapshot, { isFollowed: undefined })?.since, since, 'a command that knows no other policies keeps it');
   const interrupted = snapshotFrom(known(), [runs({ availableSince: '2026-03-01T12:00:50Z' })]);
   assert.equal(nextHealthy(known(), interrupted, { isFollowed: true })?.since, '2026-03-01T12:00:50Z');
   const other = snapshotFrom(known(), [runs({}, {}, digestOf('a'))]);
@@ -88,6 +89,7 @@ test('a check is due where the status says something else', () => {
   assert.ok(!isDue(followed(), [runs()], false));
   assert.ok(!isDue(known(), [runs()]));
   assert.ok(isDue(known(), [runs()], false));
+  assert.ok(!isHealthOutdated(known(), snapshotFrom(known(), []), undefined));
   assert.ok(isDue(known(), [runs({ available: 0 })]));
   assert.ok(isDue(known(), [runs({ availableSince: '2026-03-01T12:00:50Z' })]));
   assert.ok(!isDue(followed(), [runs({ available: 0 })]));

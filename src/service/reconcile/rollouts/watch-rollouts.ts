@@ -204,9 +204,9 @@ function withHealth(decision: RolloutDecision, policy: ImagePolicy, snapshot: Ta
 /** Reads the targets of a followed policy if, by the caches, a time begins for which they run one image. With hundreds of them, the caches count for most. */
 async function readHealth(check: RolloutCheck, ports: RolloutPorts): Promise<HealthCheck> {
   const { policy, cluster, fresh, signal } = check;
-  const isFollowed = cluster.isFollowed?.(policy) === true;
+  const isFollowed = cluster.isFollowed?.(policy);
   const snapshot = snapshotOf(policy, cluster, new Date(cluster.now()));
-  const health = isFollowed ? healthOf(policy, snapshot) : undefined;
+  const health = isFollowed === true ? healthOf(policy, snapshot) : undefined;
   if (health === undefined || 'why' in health || health.image.digest === policy.status.healthy?.digest) return { isFollowed };
   const times: number[] = [];
   const asked = snapshot.targets.slice(0, maxExamined);

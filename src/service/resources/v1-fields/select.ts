@@ -62,22 +62,28 @@ const ways = {
     .describe('The last tag in the order of characters, for dates and timestamps of a fixed width.'),
   numerical: z.object({}).exactOptional().describe('The greatest tag by number, for build numbers and timestamps.'),
   replace: replace.exactOptional(),
-  proven: provenBy(
-    'The image that other policies run, by its digest, whatever its tag is: the one that all their workloads have run, complete and available, for some time. For production, after staging.',
-  ).exactOptional(),
 };
-const names = Object.keys(ways);
 
-/** Schema of `spec.select`. */
-export const select = withRules(
-  z.object(ways).describe(`How the tag is chosen among the candidates: exactly one of ${names.join(', ')}.`),
-  [
+function selectAmong<Ways extends z.ZodRawShape>(among: Ways) {
+  const names = Object.keys(among);
+  return withRules(z.object(among).describe(`How the tag is chosen among the candidates: exactly one of ${names.join(', ')}.`), [
     {
       rule: `[${names.map((name) => `has(self.${name})`).join(', ')}].filter(x, x).size() == 1`,
       message: `write exactly one of ${names.join(', ')}; for example "semver: {}"`,
     },
-  ],
-);
+  ]);
+}
+
+/** Schema of `spec.select` of a BaseImagePolicy: no other policy runs its image. */
+export const baseSelect = selectAmong(ways);
+
+/** Schema of `spec.select`. */
+export const select = selectAmong({
+  ...ways,
+  proven: provenBy(
+    'The image that other policies run, by its digest, whatever its tag is: the one that all their workloads have run, complete and available, for some time. For production, after staging.',
+  ).exactOptional(),
+});
 
 /** Schema of `spec.tags`. */
 export const tags = withChecks(
