@@ -5,6 +5,7 @@ export const guardTexts: Readonly<Record<string, { readonly stops: string; reado
   'cross-namespace': { stops: 'another namespace, and the configuration denies it', shownAs: 'Stalled', reason: 'CrossNamespaceDenied' },
   consent: { stops: 'another namespace, without consent', shownAs: 'Stalled', reason: 'NoConsent' },
   rewritten: { stops: 'admission replaces this image', shownAs: 'Ready', reason: 'UpToDate' },
+  companions: { stops: 'an image that belongs to it is missing', shownAs: 'Reconciling', reason: 'CompanionMissing' },
   rejected: { stops: 'the digest failed, or was rolled back', shownAs: 'Stalled or Held', reason: 'RejectedDigest' },
   retry: {
     stops: 'its rollout failed for another reason than the image, and its pause is not over',

@@ -105,6 +105,12 @@ export const problems = {
       'Compare `spec.image` with the images of the workload, including the host. List other host names of the registry in `registries[].aliases`. The policy ' +
       'is reconciled as soon as the workload changes.',
   },
+  CompanionShared: {
+    shown: shownAs.stalled,
+    cause:
+      'Another ImagePolicy changes a container that runs an image in `spec.alongside`. It would change that container alone, and the images would no longer belong together.',
+    action: 'Take the container out of one of the two policies. The policy is reconciled as soon as either changes.',
+  },
   CrossNamespaceDenied: {
     shown: shownAs.stalled,
     cause: 'A target is in another namespace than the policy, and the setting `crossNamespace` is `deny`.',

@@ -141,6 +141,16 @@ export const unchanged = {
       'Build the image for all platforms, and push it again; or remove a platform from `spec.platforms`. Until then the policy uses the next best tag that ' +
       'has them, and its message names the tag that was passed over.',
   },
+  CompanionMissing: {
+    shown:
+      '`Reconciling`, and `status.waiting` until `spec.alongside.within` is over; `status.incomplete` lists what is missing. A push of an image that was passed over is ignored.',
+    cause:
+      'The registry does not hold every image in `spec.alongside` that belongs to the selected one: the same tag, or one of the same commit. Nothing is changed to a part of them. The ' +
+      'message names what is missing.',
+    action:
+      'Push what is missing: the policy goes on at once. Otherwise the image is passed over when the time is over, and the next best tag whose companions are complete is used; it is ' +
+      'taken after all when they come later.',
+  },
   NotAnImage: {
     shown: `${shownAs.ignoredPush} A receiver also ignores pushes that say themselves that they are signatures, attestations or SBOMs. If no tag is an image, the policy is \`Stalled\`.`,
     cause:

@@ -1,5 +1,6 @@
 /** What the Chinese pages say instead of the descriptions and messages of the code and the comments of the samples. */
 import { documentation } from '../../src/core/model/reasons.ts';
+import { chineseAlongside } from './zh-CN-alongside.ts';
 import { chineseApprovals } from './zh-CN-approvals.ts';
 import { chineseEnvironments } from './zh-CN-environments.ts';
 import { chineseBaseImages } from './zh-CN-base-images.ts';
@@ -11,6 +12,7 @@ const path = '路径的写法如 "spec.values.image.tag"。';
 
 /** By the English text. A text without a translation fails `npm run generate`. */
 export const chinese: Readonly<Record<string, string>> = {
+  ...chineseAlongside,
   ...chineseApprovals,
   ...chineseEnvironments,
   ...chineseChecks,

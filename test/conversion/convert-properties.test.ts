@@ -9,7 +9,6 @@ import * as old from '../../src/conversion/v1alpha1.ts';
 import { convertObject } from '../../src/conversion/convert.ts';
 import { isObject } from '../../src/core/model/untyped.ts';
 import {
-  metadataArbitrary,
   olderStatusArbitrary,
   v1SpecArbitrary,
   v1StatusArbitrary,
@@ -17,6 +16,7 @@ import {
   v1alpha1StatusArbitrary,
   visibleV1SpecArbitrary,
 } from '../service/resources/arbitraries.ts';
+import { metadataArbitrary } from '../service/resources/metadata-arbitrary.ts';
 import {
   differences,
   down,

@@ -8,8 +8,9 @@ import { appliedOnce, digestOf } from '../core/model/samples.ts';
 
 type PushEvent = Parameters<typeof episodesOf>[1][number];
 const web = { namespace: 'shop', name: 'web' };
-const [applied] = appliedOnce('1.1.0');
-assert.ok(applied);
+const [once] = appliedOnce('1.1.0');
+assert.ok(once);
+const { alongside: _, ...applied } = once;
 const change = { ...applied, at: '2026-03-01T12:00:10Z', digest: digestOf('a'), result: 'RolledOut' as const };
 
 function push(id: string, at: string, more: Partial<PushEvent> = {}): PushEvent {

@@ -2,6 +2,7 @@
 export const secondTier: Readonly<Record<string, string>> = {
   'test/bench/bench.test.ts': 'the benchmark',
   'test/dashboard/looks.test.ts': 'how pages look, in all sizes of a browser',
+  'test/end-to-end/alongside-storm.test.ts': 'images that are changed together, over kills',
   'test/end-to-end/base-acceptance.test.ts': 'base images as a whole, with real images of all kinds',
   'test/end-to-end/conversion-storm.test.ts': 'the bounds of the conversion webhook',
   'test/end-to-end/mixed-pushes.test.ts': 'what keeps images and charts apart while processes are killed',

@@ -7,6 +7,7 @@ import type { KubeClient } from '../../service/kube/client.ts';
 import { isKubeError } from '../../service/kube/kube-error.ts';
 import { objectPath, readObject } from '../../service/kube/objects.ts';
 import { patchStatus } from '../../service/kube/patch-status.ts';
+import { ruleOf } from '../../core/model/companions.ts';
 import { type ImagePolicy, isUsable, policyKey, type PolicySpec, scopeOf } from '../../core/model/image-policy.ts';
 import { sameRepository } from '../../core/model/image-reference.ts';
 import { decideAlike } from '../../core/model/policy-basis.ts';
@@ -92,6 +93,7 @@ export async function openPolicies(given: readonly GivenPolicy[], others: readon
     all: everybody,
     find: (namespace, name) => known.get(policyKey({ namespace, name }))?.policy,
     match: (repository) => everybody().filter(({ spec }) => isOf(spec, repository)),
+    matchCompanions: (repository) => everybody().filter(({ spec }) => isUsable(spec) && ruleOf(spec.alongside, repository) !== undefined),
     matchUnselected: () => [],
     isWatching: () => true,
     isComplete: async () => true,

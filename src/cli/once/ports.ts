@@ -13,6 +13,7 @@ import type { EventLog } from '../../service/queue/event-log.ts';
 import type { Ports, Registry, Report } from '../../service/reconcile/ports.ts';
 import { createRegistryMemory } from '../../service/reconcile/registry-memory.ts';
 import { credentialSources } from '../../service/registry/credentials/index.ts';
+import { createRevisionReader } from '../../service/registry/origins.ts';
 import { createLogger } from '../../service/telemetry/logger.ts';
 import { createMetrics } from '../../service/telemetry/metrics.ts';
 import { createImageVerifier } from '../../service/verify/image-verifier.ts';
@@ -58,6 +59,7 @@ export function openRun(policies: RunPolicies, means: RunMeans & { readonly dock
       workloads: cluster.workloads,
       registry: {
         ...registry,
+        readRevision: createRevisionReader(registry),
         ...createRegistryMemory({ now: Date.now, elapsed: () => performance.now() }),
         sourceOf: createSourceOf(cluster),
         hasRead: async () => false,

@@ -35,15 +35,21 @@ export function readOrigin(sets: readonly Texts[]): ImageOrigin | undefined {
   for (const texts of sets) {
     const source = parseRepository(texts['org.opencontainers.image.source'] ?? '');
     if (source === undefined) continue;
-    const revision = texts['org.opencontainers.image.revision']?.trim().toLowerCase() ?? '';
+    const revision = readRevision(texts);
     const version = texts['org.opencontainers.image.version']?.trim() ?? '';
     return {
       ...source,
-      ...(/^[0-9a-f]{7,64}$/.test(revision) && { revision }),
+      ...(revision !== undefined && { revision }),
       ...(/^[\w][\w.+-]{0,127}$/.test(version) && { version }),
     };
   }
   return undefined;
+}
+
+/** The commit that annotations or labels name; undefined if they name none. */
+export function readRevision(texts: Texts): string | undefined {
+  const revision = texts['org.opencontainers.image.revision']?.trim().toLowerCase() ?? '';
+  return /^[0-9a-f]{7,64}$/.test(revision) ? revision : undefined;
 }
 
 /** The web address of a repository: `https://github.com/shop/web.git`, `git+https://…`, `git@github.com:shop/web.git`, `ssh://git@…`. */

@@ -1,4 +1,5 @@
 import type { Artifact } from './artifact.ts';
+import type { Alongside } from './companions.ts';
 import type { Reason } from './reasons.ts';
 import type { Repository } from './image-reference.ts';
 import type { LabelSelector } from './label-selector.ts';
@@ -54,6 +55,8 @@ export interface PolicySpec {
   readonly repository: Repository;
   /** What is selected in the repository; absent for images. */
   readonly artifact?: Artifact;
+  /** The images that are changed together with the selected one; absent if there are none. */
+  readonly alongside?: Alongside;
   /** The strategy that chooses among the tags that pass the policy's filter. */
   readonly strategy: TagStrategy;
   /** The form of written images. `Tag`: repo:tag. `Digest`: repo:tag@sha256:… */

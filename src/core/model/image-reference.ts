@@ -2,6 +2,7 @@
  * Image names as value objects: parsed once at the edge, compared by value everywhere else.
  * Grammar and defaults follow distribution/reference; Docker Hub's many host names are one registry.
  */
+import type { Companion, MissingCompanions } from './companions.ts';
 import { defined } from './defined.ts';
 import { PermanentError } from './errors.ts';
 
@@ -170,4 +171,10 @@ export interface Candidate {
   readonly isMoved?: true;
   /** When the image was created, if the strategy uses that. */
   readonly createdAt?: string;
+  /** The images that are changed with it; absent for a policy without companions, and while they are not known. */
+  readonly companions?: readonly Companion[];
+  /** The digest of the set of all these images (`companions.ts`). */
+  readonly setDigest?: string;
+  /** The companions that the registry does not hold; then it has neither `companions` nor `setDigest`. */
+  readonly missing?: MissingCompanions;
 }

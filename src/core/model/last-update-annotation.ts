@@ -1,6 +1,6 @@
 /** The annotation in which a workload records our last change to a container (`last-update.ts`): its name, and its value as a text. */
 import { parseJson } from './untyped.ts';
-import { limits, type LastUpdate, type PastChange, type RecentChange, type Retry } from './last-update.ts';
+import { limits, type LastUpdate, type PastChange, type PastCompanion, type RecentChange, type Retry } from './last-update.ts';
 import { isTriggerSource, maxLengths } from './policy-status.ts';
 import { readVolumeName } from './workload.ts';
 
@@ -24,6 +24,8 @@ export function formatLastUpdate({
   to,
   tag,
   digest,
+  setDigest,
+  alongside,
   failed,
   left,
   retry,
@@ -32,7 +34,7 @@ export function formatLastUpdate({
   before,
 }: LastUpdate): string {
   // Undefined fields are omitted by JSON.stringify.
-  return JSON.stringify({ policy, at, trigger, from, to, tag, digest, failed, left, retry, earlier, event, before });
+  return JSON.stringify({ policy, at, trigger, from, to, tag, digest, setDigest, alongside, failed, left, retry, earlier, event, before });
 }
 
 /** Parses the value of the annotation; undefined if it is not one of ours. Anybody may write the annotation. */
@@ -55,9 +57,10 @@ export function parseLastUpdate(value: unknown): LastUpdate | undefined {
 }
 
 function readPastChange(value: unknown): PastChange[] {
-  const { policy, at, trigger, from, to, tag, digest, event } = toObject(value);
+  const { policy, at, trigger, from, to, tag, digest, setDigest, alongside, event } = toObject(value);
   if (!isShort(policy, 64) || !isShort(at, 32) || !isTime(at) || !isTriggerSource(trigger)) return [];
   if (!isShort(from, limits.maxImageLength) || !isShort(to, limits.maxImageLength)) return [];
+  const companions = Array.isArray(alongside) ? alongside.slice(0, limits.maxAlongside).flatMap(readCompanion) : [];
   return [
     {
       policy,
@@ -67,9 +70,17 @@ function readPastChange(value: unknown): PastChange[] {
       to,
       ...(isShort(tag, maxLengths.tag) && { tag }),
       ...(isShort(digest, maxLengths.digest) && { digest }),
+      ...(isShort(setDigest, maxLengths.digest) && { setDigest }),
+      ...(companions.length > 0 && { alongside: companions }),
       ...(isEvent(event) && { event }),
     },
   ];
+}
+
+function readCompanion(value: unknown): PastCompanion[] {
+  const { container, from, to } = toObject(value);
+  const isRead = isShort(container, 71) && isShort(from, limits.maxImageLength) && isShort(to, limits.maxImageLength);
+  return isRead ? [{ container, from, to }] : [];
 }
 
 /** Whether a value has the form of a push id. */

@@ -7,6 +7,7 @@
 import { defined } from './defined.ts';
 import { tryParseImageReference } from './image-reference.ts';
 import { type TriggerSource } from './policy-status.ts';
+import { maxCompanionContainers } from './companion-status.ts';
 import { cut, toTime } from './text.ts';
 import { type ContainerChange, findContainer, type Workload, type WorkloadContainer } from './workload.ts';
 
@@ -23,7 +24,11 @@ export interface LastUpdate {
   readonly tag?: string;
   /** The digest that the tag pointed to. */
   readonly digest?: string;
-  /** The digest whose rollout failed; only in the record of a rollback. */
+  /** The digest of the set, if companions belong to the image. */
+  readonly setDigest?: string;
+  /** The companions that were changed with it. */
+  readonly alongside?: readonly PastCompanion[];
+  /** The digest whose rollout failed, or that of the set; only in the record of a rollback. */
   readonly failed?: string;
   /** The digest that a requested rollback left, also where the container ran another one; only in the record of such a rollback. */
   readonly left?: string;
@@ -38,7 +43,17 @@ export interface LastUpdate {
 }
 
 /** A change that was followed by another one. */
-export type PastChange = Pick<LastUpdate, 'policy' | 'at' | 'trigger' | 'from' | 'to' | 'tag' | 'digest' | 'event'>;
+export type PastChange = Pick<
+  LastUpdate,
+  'policy' | 'at' | 'trigger' | 'from' | 'to' | 'tag' | 'digest' | 'setDigest' | 'alongside' | 'event'
+>;
+
+/** The change of a companion. */
+export interface PastCompanion {
+  readonly container: string;
+  readonly from: string;
+  readonly to: string;
+}
 
 /** Rollouts of one image that failed for another reason than the image. */
 export interface Retry {
@@ -63,7 +78,14 @@ export const recentMs = 3_600_000;
 /** The maximum difference between clocks of replicas. A time further in the future was not written by us. */
 const maxSkewMs = 300_000;
 /** Limits of the annotation, which do not depend on the number of policies or of other writers of the workload. */
-export const limits = { maxImages: 8, maxTimes: 10, maxImageLength: 512, maxBefore: 6, maxWhyLength: 300 } as const;
+export const limits = {
+  maxImages: 8,
+  maxTimes: 10,
+  maxImageLength: 512,
+  maxBefore: 6,
+  maxWhyLength: 300,
+  maxAlongside: maxCompanionContainers,
+} as const;
 
 /** The record of our last change to a container, or to fields that are shown as one, from the workload's annotation. */
 export function lastUpdateOf(workload: Workload, container: string): LastUpdate | undefined {
@@ -74,6 +96,7 @@ export function lastUpdateOf(workload: Workload, container: string): LastUpdate 
 interface UpdateCause extends Pick<LastUpdate, 'policy' | 'trigger' | 'tag'> {
   readonly at: Date;
   readonly digest?: string | undefined;
+  readonly setDigest?: string | undefined;
   readonly failed?: string | undefined;
   readonly left?: string | undefined;
   readonly event?: string | undefined;
@@ -84,22 +107,25 @@ interface UpdateCause extends Pick<LastUpdate, 'policy' | 'trigger' | 'tag'> {
 export function withUpdates(
   workload: Workload,
   changes: readonly ContainerChange[],
-  { policy, trigger, at, tag, digest, failed, left, retry, event }: UpdateCause,
+  { policy, trigger, at, tag, digest, setDigest, failed, left, retry, event }: UpdateCause,
 ): ContainerChange[] {
   return changes.map((change) => {
-    const { container, from, to } = change;
+    const { container, from, to, alongside = [] } = change;
     if (Math.max(from.length, to.length) > limits.maxImageLength) return change;
     const last = lastUpdateOf(workload, container);
     const earlier = recentChanges(last, at);
     const before = pastChanges(last)
       .filter((one) => isRecent(one.at, at))
-      .slice(0, limits.maxBefore);
+      .slice(0, limits.maxBefore)
+      // There is room for the companions of one change only.
+      .map(withoutCompanions);
     const isHidden = tag !== undefined && tryParseImageReference(to)?.tag === undefined;
     const image = {
       from,
       to,
       ...(isHidden && { tag }),
-      ...defined({ digest, failed, left }),
+      ...defined({ digest, setDigest, failed, left }),
+      ...(alongside.length > 0 && { alongside: alongside.map(({ container, from, to }) => ({ container, from, to })) }),
     };
     const tries = retry?.(container);
     const { failures = 0, generation = 0, why = '' } = tries ?? {};
@@ -111,6 +137,11 @@ export function withUpdates(
     };
     return { ...change, update: { policy, at: toTime(timeAfter(last?.at, at)), trigger, ...image, ...others } };
   });
+}
+
+function withoutCompanions(change: PastChange): PastChange {
+  const { alongside: _, ...others } = change;
+  return others;
 }
 
 /** The time of a change that follows another one: later than that, even if the clocks of replicas differ. */
@@ -138,8 +169,8 @@ export function changesOf(last: LastUpdate | undefined): readonly RecentChange[]
 /** The changes to a container, the last one first, as far as its record contains them. */
 export function pastChanges(last: LastUpdate | undefined): readonly PastChange[] {
   if (last === undefined) return [];
-  const { policy, at, trigger, from, to, tag, digest, event, before = [] } = last;
-  const image = { from, to, ...defined({ tag, digest }) };
+  const { policy, at, trigger, from, to, tag, digest, setDigest, alongside, event, before = [] } = last;
+  const image = { from, to, ...defined({ tag, digest, setDigest, alongside }) };
   return [{ policy, at, trigger, ...image, ...defined({ event }) }, ...before];
 }
 

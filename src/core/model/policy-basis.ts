@@ -17,7 +17,7 @@ const decidingStatus: Deciding<PolicyStatus> = {
   observedGeneration: false,
   conditions: false,
   // The tag and its digest, as far as the policy knows it.
-  latest: ({ tag, digest }) => ({ tag, digest }),
+  latest: ({ tag, digest, setDigest }) => ({ tag, digest, setDigest }),
   trigger: false,
   lastCheckTime: false,
   lastHandledRequest: false,
@@ -33,6 +33,7 @@ const decidingStatus: Deciding<PolicyStatus> = {
   lastAppliedTag: whole,
   history: (entries) => entries.map((entry) => without(entry, 'rollbackRefused')),
   rejected: (images) => images.map((image) => without(image, 'message')),
+  incomplete: (images) => images.map((image) => without(image, 'missing')),
   reverted: whole,
   checks: (records) => records.map(({ id, state }) => ({ id, state })),
   pendingApproval: whole,

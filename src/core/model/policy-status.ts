@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { approvalRound } from './approval-round.ts';
 import { checkList } from './check-record.ts';
+import { alongside, companions, incompleteImage, pendingApproval, setDigest } from './companion-status.ts';
 import { sides } from './failure-side.ts';
 import { followFields } from './followed-status.ts';
 import { documentation } from './reasons.ts';
@@ -70,6 +71,8 @@ const latest = z
   .object({
     tag: tag('The selected tag.'),
     digest: digest('The digest that the tag pointed to.').exactOptional(),
+    companions,
+    setDigest,
     createdAt: time('When the image was created, according to its own metadata; set with select.newest.').exactOptional(),
     selectedAt: time('When the policy first selected it.'),
   })
@@ -89,6 +92,7 @@ const waiting = z
   .object({
     tag: tag('The tag of the image that waits.').exactOptional(),
     digest: digest('The digest of the image that waits.').exactOptional(),
+    setDigest,
     since: time('When the wait began: for minAge, when the digest was first seen.').exactOptional(),
     until: time('When the policy is reconciled again.'),
     reason,
@@ -101,6 +105,7 @@ const containerState = z
     uid,
     container: container('The container, or "volumes/NAME" for an image volume; absent if no container runs the image.').exactOptional(),
     image: image('The image that it runs.').exactOptional(),
+    companion: z.boolean().exactOptional().describe('Whether it runs a companion (spec.alongside).'),
     state: z
       .enum(['UpToDate', 'Kept', 'Problem'])
       .describe(
@@ -145,6 +150,8 @@ export const changeSchema = z
     to: image('The new image.'),
     tag: tag('The tag that was applied.'),
     digest: digest('The digest that was applied.').exactOptional(),
+    setDigest,
+    alongside,
     trigger: triggerSource,
     at: time('When the container was changed.'),
     result: z
@@ -174,6 +181,7 @@ export const changeSchema = z
 const rejected = z
   .object({
     digest: digest('The digest that is not applied again.'),
+    setDigest,
     tag: tag('The tag that pointed to it.').exactOptional(),
     reason,
     message: message('The explanation, for people.').exactOptional(),
@@ -235,16 +243,18 @@ export const statusSchema = z
       .max(maxListed)
       .exactOptional()
       .describe(`The last ${maxListed} images that failed or were rejected, the latest first.`),
+    incomplete: z
+      .array(incompleteImage)
+      .max(maxListed)
+      .exactOptional()
+      .describe(`The last ${maxListed} images of which companions are missing, the latest first.`),
     reverted: z
       .array(reverted)
       .max(maxListed)
       .exactOptional()
       .describe(`The last ${maxListed} changes that a GitOps tool reverted, the latest first.`),
     checks: checkList.exactOptional(),
-    pendingApproval: z
-      .object({ tag: tag('The tag that waits for approval.'), digest: digest('The digest that waits for approval.') })
-      .exactOptional()
-      .describe('The image that waits for approval.'),
+    pendingApproval,
     approvals: approvalRound.exactOptional(),
     ...followFields,
   })
@@ -280,6 +290,8 @@ export type HistoryEntry = Immutable<z.output<typeof changeSchema>>;
 export type RejectedImage = Immutable<z.output<typeof rejected>>;
 /** How often a GitOps tool reverted the changes of a container. */
 export type Reversion = Immutable<z.output<typeof reverted>>;
+/** An image of which companions are missing. */
+export type IncompleteImage = Immutable<z.output<typeof incompleteImage>>;
 
 /** Whether a value is one of the causes of a reconcile. */
 export function isTriggerSource(value: unknown): value is TriggerSource {

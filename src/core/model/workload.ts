@@ -175,10 +175,19 @@ export interface ContainerChange extends ImagePosition {
   readonly to: string;
   /** All fields of a custom resource that make the image. */
   readonly fields?: readonly FieldChange[];
+  /** The images of companions that are replaced with it, in the same patch. Guards decide about all of them as one change. */
+  readonly alongside?: readonly CompanionChange[];
   /** The record of the change to write to the workload's annotation. */
   readonly update?: LastUpdate;
   /** The object from which the URL of a chart was read, in the state in which it was read. */
   readonly source?: WorkloadRef & Pick<Workload, 'uid' | 'generation'>;
+}
+
+/** The image of a companion that is replaced with another image of the workload. */
+export interface CompanionChange extends ImagePosition {
+  readonly container: string;
+  readonly from: string;
+  readonly to: string;
 }
 
 /** The change of a field. A field that is not set has the value null. A field without `to` is not changed, but the patch tests its value. */

@@ -31,7 +31,9 @@ function guardTarget(target: TargetPlan, context: GuardContext, chain: readonly 
     if (decision === undefined) continue;
     const { containers, ...found } = decision;
     if (found.kind === 'refused') return refuse(left, { reason: found.reason, message: found.message });
-    const isBlocked = ({ container }: ContainerChange) => containers === undefined || containers.includes(container);
+    // A workload never runs a part of a set.
+    const isWhole = containers === undefined || context.spec.alongside !== undefined;
+    const isBlocked = ({ container }: ContainerChange) => isWhole || containers.includes(container);
     left = block(left, { ...found, changes: left.changes.filter(isBlocked) });
   }
   return left;
@@ -42,9 +44,10 @@ const hiding: ReadonlySet<Reason> = new Set(['NoConsent', 'CrossNamespaceDenied'
 
 /** The target with a problem. Its containers are not changed. */
 export function refuse(target: TargetPlan, problem: TargetProblem): TargetPlan {
-  const { changes, ...left } = target;
-  const unchanged = hiding.has(problem.reason) ? left.unchanged : [...left.unchanged, ...keep(target, changes, problem)];
-  return { ...left, changes: [], unchanged, problem };
+  const { changes, companions, ...left } = target;
+  if (hiding.has(problem.reason)) return { ...left, changes: [], problem };
+  const unchanged = [...left.unchanged, ...keep(target, changes, problem)];
+  return { ...left, changes: [], unchanged, ...defined({ companions: keptBeside(companions, problem) }), problem };
 }
 
 function block(target: TargetPlan, blocked: Blocked): TargetPlan {
@@ -53,6 +56,7 @@ function block(target: TargetPlan, blocked: Blocked): TargetPlan {
     ...target,
     changes: target.changes.filter((change) => !changes.includes(change)),
     unchanged: [...target.unchanged, ...keep(target, changes, blocked)],
+    ...defined({ companions: keptBeside(target.companions, blocked) }),
     blocked: [...(target.blocked ?? []), blocked],
   };
 }
@@ -63,6 +67,11 @@ function keep({ workload }: TargetPlan, changes: readonly ContainerChange[], { r
     const owner = imageOwner(workload, change)?.imageOwner;
     return { container, image: from, reason, message, ...defined({ owner }) };
   });
+}
+
+/** The companions of images that are not changed: they stay as well. */
+function keptBeside(companions: TargetPlan['companions'], { message }: TargetProblem): TargetPlan['companions'] {
+  return companions?.map(({ to, ...one }) => (to === undefined ? one : { ...one, message }));
 }
 
 /** The decision of one guard about one target. */

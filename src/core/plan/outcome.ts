@@ -47,6 +47,8 @@ export interface Outcome {
   readonly toCheck?: Candidate;
   /** The changes that guards blocked. */
   readonly blocked?: readonly Blocked[];
+  /** The images whose companions the registry was asked for. */
+  readonly sets?: readonly SeenSet[];
   /** The changes that GitOps tools have reverted. */
   readonly reverted?: readonly Reversion[];
   /** Targets in other namespaces that `crossNamespace: legacy` permits to change, because their owners have not answered; absent if that was not checked. */
@@ -67,6 +69,15 @@ export interface Basis {
   readonly workloads: readonly Workload[];
   /** When the image was selected, in ms since 1970. It is later than the selection in the status. */
   readonly selectedAt: number;
+}
+
+/** An image of a policy with companions, as the registry had it: what is missing, if anything, and since when. */
+export interface SeenSet {
+  readonly tag: string;
+  readonly digest?: string;
+  readonly missing: readonly string[];
+  /** RFC 3339, whole seconds. */
+  readonly since: string;
 }
 
 /** The image that a policy selects, and the state of its targets. */
@@ -110,9 +121,9 @@ export function outcomeOf(
   applied: readonly AppliedChange[],
   { uid, isSelection }: { readonly uid: string; readonly isSelection: boolean },
 ): Outcome {
-  const { tag, digest, createdAt } = plan.candidate;
+  const { tag, digest, createdAt, companions, setDigest } = plan.candidate;
   const image = { tag, ...defined({ digest }) };
-  const candidate = { ...image, ...defined({ createdAt }) };
+  const candidate = { ...image, ...defined({ createdAt, companions, setDigest }) };
   const problems = plan.targets.flatMap((target) => (target.problem === undefined ? [] : [target.problem]));
   const unchanged = plan.targets.flatMap((target) => target.unchanged);
   const ours = plan.targets.flatMap((target) => ownImages(target, plan.candidate)).filter(({ update }) => (update?.policy ?? uid) === uid);
@@ -150,7 +161,7 @@ export function withPending(outcome: Outcome, pending: PendingChange, postponed:
     ...outcome,
     kind: 'waiting',
     reason: next.reason,
-    message: describeWaiting(next),
+    message: describeWaiting(next, outcome.sets),
     tag,
     ...defined({ digest }),
     pending,
@@ -188,7 +199,9 @@ function updateOfField(workload: Workload | undefined, name: string, image: stri
 
 /** Describes a change: `Deployment shop/web: web from a:1 to a:2`. */
 export function describeChange(change: AppliedChange): string {
-  return `${formatWorkload(change.workload)}: ${change.container} from ${change.from} to ${change.to}`;
+  const { workload, alongside = [], ...own } = change;
+  const changed = [own, ...alongside].filter(({ from, to }) => from !== to);
+  return `${formatWorkload(workload)}: ${changed.map(({ container, from, to }) => `${container} from ${from} to ${to}`).join(', ')}`;
 }
 
 function describeRunning(plan: UpdatePlan, applied: readonly AppliedChange[]): string {
@@ -223,7 +236,10 @@ function doneKey(workload: WorkloadRef, container: string, to: string): string {
   return JSON.stringify([workloadKey(workload), container, to]);
 }
 
-function statesOf({ target, workload, changes, unchanged, problem }: TargetPlan, done: ReadonlyMap<string, string>): ContainerState[] {
+function statesOf(
+  { target, workload, changes, unchanged, companions = [], problem }: TargetPlan,
+  done: ReadonlyMap<string, string>,
+): ContainerState[] {
   const ref = identityOf({ ...target, ...(workload && { uid: workload.uid }) });
   const changed = changes.map(({ container, from, to }): ContainerState => {
     const made = done.get(doneKey(target, container, to));
@@ -233,7 +249,12 @@ function statesOf({ target, workload, changes, unchanged, problem }: TargetPlan,
   const stayed = unchanged.map((one): ContainerState => ({ ...ref, container: one.container, image: one.image, ...stateOf(one, problem) }));
   // The affected containers show the problem. A target without such a container has an entry of its own.
   const isTold = problem === undefined || unchanged.some(({ reason }) => reason === problem.reason);
-  return [...(isTold ? [] : [{ ...ref, state: 'Problem' as const, message: problem.message }]), ...stayed, ...changed];
+  const isDone = changes.some((change) => done.has(doneKey(target, change.container, change.to)));
+  const beside = companions.map(({ to, container, image, state, message }): ContainerState => {
+    const place = { ...ref, container, companion: true };
+    return to !== undefined && isDone ? { ...place, image: to, state: 'UpToDate' } : { ...place, image, state, ...defined({ message }) };
+  });
+  return [...(isTold ? [] : [{ ...ref, state: 'Problem' as const, message: problem.message }]), ...stayed, ...changed, ...beside];
 }
 
 function stateOf({ reason, message }: UnchangedContainer, problem: TargetPlan['problem']): Pick<ContainerState, 'state' | 'message'> {

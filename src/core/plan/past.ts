@@ -126,14 +126,15 @@ type ContainerIdentity = WorkloadIdentity & Pick<HistoryEntry, 'container'>;
 
 /** The record of a change as an entry of the history. `image` is the running image, if admission has rewritten the written one. */
 export function toEntry(update: PastChange, container: ContainerIdentity, image = update.to): HistoryEntry {
-  const { from, digest, trigger, at } = update;
+  const { from, digest, setDigest, alongside, trigger, at } = update;
   return {
     ...identityOf(container),
     container: container.container,
     from: cut(from, maxLengths.image),
     to: cut(image, maxLengths.image),
     tag: updatedTag(update),
-    ...defined({ digest }),
+    ...defined({ digest, setDigest }),
+    ...(alongside !== undefined && { alongside: alongside.map((one) => ({ ...one })) }),
     trigger,
     at,
     result: 'Applied',

@@ -8,6 +8,7 @@
  * | has been known long enough      | apply it           | apply the candidate     | apply the candidate                            |
  * | is too young                    | it becomes pending | the other stays pending | apply the pending one, then it becomes pending |
  */
+import { isSameWhole } from '../model/companions.ts';
 import { defined } from '../model/defined.ts';
 import type { Candidate } from '../model/image-reference.ts';
 import type { PolicySpec } from '../model/image-policy.ts';
@@ -49,28 +50,29 @@ export function decidePending({ candidate, pending, ...input }: PendingInput): P
 }
 
 function startWait(image: Candidate, { minAgeMs, status, now }: Omit<PendingInput, 'candidate' | 'pending'>): PendingCandidate {
-  const { tag, digest } = image;
+  const { tag, digest, setDigest } = image;
   // Rounded up, so that the wait is over at the time that is shown.
   const since = Math.ceil((firstSight(image, status, minAgeMs) ?? now) / 1_000) * 1_000;
   const until = Math.ceil((since + minAgeMs) / 1_000) * 1_000;
   const times = { since: toSeconds(new Date(since)), until: toSeconds(new Date(until)) };
-  return { tag, ...defined({ digest }), ...times, reason: 'MinAge' };
+  return { tag, ...defined({ digest, setDigest }), ...times, reason: 'MinAge' };
 }
 
 /** When a digest was first seen, in ms since 1970; undefined for an unknown digest. */
 function firstSight(
-  { digest }: Candidate,
+  { digest, setDigest }: Candidate,
   { waiting, latest, history = [] }: PendingInput['status'],
   minAgeMs: number,
 ): number | undefined {
   if (digest === undefined) return undefined;
+  const isSame = (one: Pick<Candidate, 'digest' | 'setDigest'>) => isSameWhole(one, { ...defined({ digest, setDigest }) });
   const times = [
-    ...(isPending(waiting) && waiting.digest === digest
+    ...(isPending(waiting) && isSame(waiting)
       ? [waiting.since === undefined ? Date.parse(waiting.until) - minAgeMs : Date.parse(waiting.since)]
       : []),
-    ...(latest?.digest === digest ? [Date.parse(latest.selectedAt)] : []),
+    ...(latest !== undefined && isSame(latest) ? [Date.parse(latest.selectedAt)] : []),
     // An image that was applied had reached the minimum age at that time.
-    ...history.filter((entry) => entry.digest === digest).map(({ at }) => Date.parse(at) - minAgeMs),
+    ...history.filter(isSame).map(({ at }) => Date.parse(at) - minAgeMs),
   ].filter((time) => !Number.isNaN(time));
   return times.length === 0 ? undefined : Math.min(...times);
 }
@@ -94,8 +96,8 @@ function dueAt({ until }: Waiting): number {
   return Date.parse(until);
 }
 
-function toCandidate({ tag, digest }: PendingCandidate): Candidate {
-  return { tag, ...defined({ digest }) };
+function toCandidate({ tag, digest, setDigest }: PendingCandidate): Candidate {
+  return { tag, ...defined({ digest, setDigest }) };
 }
 
 /** Whether a wait is that of a pending candidate. */
@@ -129,15 +131,21 @@ export function nextPending(
   return isDelayed ? next : unchanged;
 }
 
-/** Describes a wait for conditions, Events and audit records. The text is the same for the same wait. */
-export function describeWaiting({ tag, until, reason }: Waiting): string {
+/** Describes a wait for conditions, Events and audit records. The text is the same for the same wait. `seen`: images whose companions may be missing. */
+export function describeWaiting(
+  { tag, digest, until, reason }: Waiting,
+  seen: readonly (Pick<Candidate, 'tag' | 'digest'> & { readonly missing: readonly string[] })[] = [],
+): string {
+  const missing = seen.find((one) => one.tag === tag && one.digest === digest)?.missing ?? [];
+  if (reason === 'CompanionMissing' && missing.length > 0)
+    return `${tag} waits for ${missing.join(' and ')}, which the registry does not hold; it is passed over at ${until}`;
   const why = isWaitReason(reason) ? `, ${waitReasons[reason]}` : '';
   return `${tag ?? 'what is selected'} waits until ${until}${why}`;
 }
 
-/** Whether two images have the same tag and the same digest. */
+/** Whether two images have the same tag, the same digest and the same companions. */
 export function isSameImage(a: Candidate | Waiting, b: Candidate | Waiting): boolean {
-  return a.tag === b.tag && a.digest === b.digest;
+  return a.tag === b.tag && isSameWhole(a, b);
 }
 
 function isSameWait(a: Waiting, b: Waiting | undefined): boolean {
@@ -149,12 +157,12 @@ export function guardWait({ candidate, targets }: UpdatePlan, before: Waiting | 
   const waits = targets.flatMap(({ blocked = [] }) => blocked.flatMap((one) => (one.kind === 'waits' ? [one] : [])));
   const [first] = waits.toSorted((a: Wait, b: Wait) => a.until.getTime() - b.until.getTime());
   if (first === undefined) return undefined;
-  const { tag, digest } = candidate;
+  const { tag, digest, setDigest } = candidate;
   // The age of an image keeps counting while it waits for something else.
   const since = before !== undefined && isSameImage(before, candidate) ? before.since : undefined;
   // Rounded up, so that the wait is over at the time that is shown.
   const until = new Date(Math.ceil(first.until.getTime() / 1_000) * 1_000);
-  return { tag, ...defined({ digest }), since: since ?? toSeconds(now), until: toSeconds(until), reason: first.reason };
+  return { tag, ...defined({ digest, setDigest }), since: since ?? toSeconds(now), until: toSeconds(until), reason: first.reason };
 }
 
 type Wait = Extract<Blocked, { readonly kind: 'waits' }>;

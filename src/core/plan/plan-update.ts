@@ -12,6 +12,7 @@ import type { PolicyTarget } from '../model/image-policy.ts';
 import { formatSelector } from '../model/label-selector.ts';
 import { decideImage, type Comparison } from './decide-image.ts';
 import { mergeTargetPlans } from './merge-target-plans.ts';
+import { withCompanions } from './plan-companions.ts';
 import { planFields } from './plan-fields.ts';
 import type { Reversion } from '../model/policy-status.ts';
 import type { Reason } from '../model/reasons.ts';
@@ -65,12 +66,23 @@ export type Blocked = { readonly message: string; readonly changes: readonly Con
   | { readonly kind: 'waits'; readonly reason: WaitReason; readonly until: Date }
 );
 
+/** A container with a companion: whether it runs the image that belongs to the candidate, or will after the change (`to`). */
+export interface CompanionState {
+  readonly container: string;
+  readonly image: string;
+  readonly state: 'UpToDate' | 'Kept';
+  readonly message?: string;
+  readonly to?: string;
+}
+
 export interface TargetPlan {
   /** The workload. If a selector matches none, its name is the text of the selector. */
   readonly target: WorkloadRef;
   readonly workload?: Workload;
   readonly changes: readonly ContainerChange[];
   readonly unchanged: readonly UnchangedContainer[];
+  /** The containers of companions; absent if there are none, or their images are not known. */
+  readonly companions?: readonly CompanionState[];
   readonly problem?: TargetProblem;
   readonly blocked?: readonly Blocked[];
 }
@@ -88,6 +100,8 @@ export interface PlanInput extends WorkloadView, Comparison {
   readonly kindProblem: (target: PolicyTarget) => TargetProblem | undefined;
   /** The problem to report for a target that the policy may not see. It reveals nothing about the target (`unseenProblem`). */
   readonly unseenProblem: (target: WorkloadRef) => TargetProblem | undefined;
+  /** Whether companions are changed whoever has set what they run: a user has asked for this very set. */
+  readonly isForced?: boolean;
 }
 
 /** The maximum number of workloads of a policy. A plan is made in one turn of the event loop, and takes about 15 µs for each. */
@@ -101,7 +115,8 @@ export function planUpdate(input: PlanInput): UpdatePlan {
     left -= planned.length;
     return planned;
   });
-  return { candidate: input.candidate, targets: mergeTargetPlans(plans) };
+  const { isForced = false } = input;
+  return { candidate: input.candidate, targets: mergeTargetPlans(plans).map((plan) => withCompanions(plan, { ...input, isForced })) };
 }
 
 /** Whether the plan has changes or blocked changes. Only then is the registry asked for the candidate's details. */

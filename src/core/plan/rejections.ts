@@ -1,17 +1,26 @@
+import { isSameWhole, wholeDigest } from '../model/companions.ts';
+import { defined } from '../model/defined.ts';
 import { parseRejection, type RequestedAction } from '../model/policy-actions.ts';
 import type { ImagePolicy } from '../model/image-policy.ts';
 import type { Candidate } from '../model/image-reference.ts';
 import { maxListed, type PolicyStatus, type RejectedImage } from '../model/policy-status.ts';
 import { formatWorkload, type WorkloadRef } from '../model/workload.ts';
 
-/** The rejection of a digest; undefined if there is none. */
-export function findRejection({ rejected = [] }: Pick<PolicyStatus, 'rejected'>, digest: string | undefined): RejectedImage | undefined {
-  return digest === undefined ? undefined : rejected.find((image) => image.digest === digest);
+type Whole = Pick<Candidate, 'digest' | 'setDigest'>;
+
+/** The rejection of an image; undefined if there is none. */
+export function findRejection({ rejected = [] }: Pick<PolicyStatus, 'rejected'>, image: Whole): RejectedImage | undefined {
+  return image.digest === undefined ? undefined : rejected.find((one) => isRejectionOf(one, image));
 }
 
-/** Adds an image to the rejected ones, the latest first; each digest is listed once. */
+/** Whether a rejection is of this image. One of a set is of that set alone: with another companion, the image may be tried. One without a set is of all. */
+export function isRejectionOf(rejected: RejectedImage, image: Whole): boolean {
+  return rejected.digest === image.digest && (rejected.setDigest === undefined || rejected.setDigest === image.setDigest);
+}
+
+/** Adds an image to the rejected ones, the latest first; each is listed once. */
 export function addRejection(rejected: readonly RejectedImage[], image: RejectedImage): RejectedImage[] {
-  return [image, ...rejected.filter(({ digest }) => digest !== image.digest)].slice(0, maxListed);
+  return [image, ...rejected.filter((one) => !isSameWhole(one, image))].slice(0, maxListed);
 }
 
 /** The time of a rejection. A release from a moment ago must not release a later rejection, even if its author has another clock. */
@@ -34,12 +43,12 @@ export function openRejection(
   }: Partial<Pick<ImagePolicy, 'actions' | 'requested'>> & {
     readonly status?: { readonly lastHandledRejection?: string };
   },
-  { tag, digest }: Candidate,
+  { tag, digest, setDigest }: Candidate,
 ): Omit<RejectedImage, 'at'> | undefined {
   const image = parseRejection(actions?.reject);
-  if (image === undefined || image.tag !== tag || image.digest !== digest || actions?.reject === status?.lastHandledRejection)
-    return undefined;
-  return { digest: image.digest, tag, reason: 'RejectedByUser', message: describeDecision(requested) };
+  if (image === undefined || image.tag !== tag || actions?.reject === status?.lastHandledRejection) return undefined;
+  if (digest === undefined || image.digest !== wholeDigest({ digest, ...defined({ setDigest }) })) return undefined;
+  return { digest, ...defined({ setDigest }), tag, reason: 'RejectedByUser', message: describeDecision(requested) };
 }
 
 function describeDecision(requested: RequestedAction | undefined): string {

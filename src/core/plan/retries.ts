@@ -7,6 +7,7 @@ import type { Candidate, ImageReference } from '../model/image-reference.ts';
 import { tryParseImageReference } from '../model/image-reference.ts';
 import type { ImagePolicy } from '../model/image-policy.ts';
 import { lastUpdateOf, type LastUpdate, type Retry } from '../model/last-update.ts';
+import { wholeDigest } from '../model/companions.ts';
 import type { Workload } from '../model/workload.ts';
 import { isReleased } from './guards/released.ts';
 
@@ -54,8 +55,9 @@ export function oneMoreFailure(
   return { failures: before + 1, generation, why };
 }
 
-function isAbout({ failed, from }: LastUpdate, { tag, digest }: Candidate): boolean {
+function isAbout({ failed, from }: LastUpdate, candidate: Candidate): boolean {
+  const digest = wholeDigest(candidate);
   if (failed !== undefined && digest !== undefined) return failed === digest;
   const image: ImageReference | undefined = tryParseImageReference(from);
-  return image?.tag === tag;
+  return image?.tag === candidate.tag;
 }

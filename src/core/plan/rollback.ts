@@ -2,6 +2,7 @@ import { defined } from '../model/defined.ts';
 import { isUsable, type ImagePolicy, type PolicySpec } from '../model/image-policy.ts';
 import {
   sameRepository,
+  type Repository,
   tryParseImageReference,
   type ImageReference,
   type RegistryAliases,
@@ -16,7 +17,7 @@ import { allChanges, changesTo, isKnownDigest } from './past.ts';
 
 /** A policy, with the workloads that it may see and the aliases of registries. */
 export interface Past extends WorkloadView, Pick<ImagePolicy, 'uid' | 'namespace' | 'status'> {
-  readonly spec: Pick<PolicySpec, 'repository' | 'targets' | 'strategy'>;
+  readonly spec: Pick<PolicySpec, 'repository' | 'alongside' | 'targets' | 'strategy'>;
   readonly aliases: RegistryAliases;
 }
 
@@ -157,4 +158,33 @@ function isSame(a: Candidate, b: Candidate): boolean {
 
 function isLeft(image: Candidate, { rejected = [] }: PolicyStatus): boolean {
   return rejected.some(({ tag, digest }) => (image.digest === undefined ? tag === image.tag : digest === image.digest));
+}
+
+/**
+ * The companions that were changed together with an earlier image, or were replaced with it; undefined if the history does not know all of them, also for a policy
+ * without companions. A digest is known where it was written.
+ */
+export function pastCompanions(
+  image: Candidate,
+  { spec, history = [], aliases }: Pick<Past, 'spec' | 'aliases'> & Pick<PolicyStatus, 'history'>,
+): { readonly repository: Repository; readonly tag: string; readonly digest?: string }[] | undefined {
+  const { alongside } = spec;
+  if (alongside === undefined) return undefined;
+  const isImage = (text: string | undefined) => {
+    const { tag, digest } = (text !== undefined && tryParseImageReference(text, aliases)) || {};
+    return digest === undefined ? tag !== undefined && tag === image.tag : digest === image.digest;
+  };
+  const sets = history.flatMap((entry) => [
+    ...(isImage(entry.to) ? [(entry.alongside ?? []).map(({ to }) => to)] : []),
+    ...(isImage(entry.from) ? [(entry.alongside ?? []).map(({ from }) => from)] : []),
+  ]);
+  for (const texts of sets) {
+    const images = texts.flatMap((text) => tryParseImageReference(text, aliases) ?? []);
+    const found = alongside.images.flatMap(({ repository }) => {
+      const one = images.find((other) => sameRepository(other.repository, repository));
+      return one?.tag === undefined ? [] : [{ repository, tag: one.tag, ...defined({ digest: one.digest }) }];
+    });
+    if (found.length === alongside.images.length) return found;
+  }
+  return undefined;
 }

@@ -3,7 +3,7 @@
  * with the policy. It also shows when a status is outdated. Pure.
  */
 import { defined } from '../model/defined.ts';
-import { scopeOf, type ImagePolicy, type PolicyTarget } from '../model/image-policy.ts';
+import { isUsable, scopeOf, type ImagePolicy, type PolicyTarget } from '../model/image-policy.ts';
 import type { RegistryAliases } from '../model/image-reference.ts';
 import { fieldManager, heldUpdate, lastUpdateOf } from '../model/last-update.ts';
 import { maxLengths, maxTargetsListed, type ContainerState } from '../model/policy-status.ts';
@@ -21,12 +21,15 @@ import {
 } from '../model/workload.ts';
 import type { ConsentRules } from './consent.ts';
 import type { TargetState } from './plan-update.ts';
+import { companionsIn } from './plan-companions.ts';
 import { runningImagesOf } from './running-images.ts';
 import { hashOfTargets } from './unlisted-targets.ts';
 
 /** A container, or a target without one. The tag is absent if it is not known. */
 export interface SeenContainer extends WorkloadIdentity {
   readonly container?: string;
+  /** Whether it runs a companion of the policy. */
+  readonly companion?: boolean;
   readonly image?: string;
   readonly tag?: string;
 }
@@ -47,7 +50,7 @@ interface Seen extends SeenContainer {
   readonly workload: Workload;
 }
 
-/** The containers with the policy's repository. Undefined while workloads or consents are not known yet, or for a spec whose repository cannot be read. */
+/** The containers with the policy's repository, and those of its companions. Undefined while workloads or consents are not known yet, or for a spec whose repository cannot be read. */
 export function seeTargets(policy: Policy, view: TargetsView): readonly Seen[] | undefined {
   const { status, namespace } = policy;
   const spec = scopeOf(policy.spec);
@@ -62,6 +65,11 @@ export function seeTargets(policy: Policy, view: TargetsView): readonly Seen[] |
       for (const { container, image, reference } of runningImagesOf(target, workload, spec, { aliases, findWorkload: view.findWorkload })) {
         const tag = runningTag(reference, { status, workload, container });
         const seen = { ...identityOf(workload), workload, container, image, ...defined({ tag }) };
+        found.set(`${workloadKey(workload)}/${container}`, seen);
+      }
+      const beside = isUsable(policy.spec) ? companionsIn(workload, policy.spec, aliases) : [];
+      for (const { container, image, reference } of beside) {
+        const seen = { ...identityOf(workload), workload, container, image, companion: true, ...defined({ tag: reference.tag }) };
         found.set(`${workloadKey(workload)}/${container}`, seen);
       }
     }

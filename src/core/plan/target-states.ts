@@ -41,15 +41,16 @@ export function showSeen(old: PolicyStatus, seen: readonly SeenContainer[], chan
   const stateOf = (one: SeenContainer): ContainerState => {
     const known = listed.find((state) => state.container === one.container && isSameObject(state, one));
     if (known !== undefined && known.image === one.image) return known;
-    const { kind, namespace, name, apiVersion, uid, container, image } = one;
+    const { kind, namespace, name, apiVersion, uid, container, image, companion } = one;
     const place = identityOf({ ...defined({ apiVersion }), kind, namespace, name, ...defined({ uid }) });
-    const state = { ...place, ...defined({ container, image }) };
+    const state = { ...place, ...defined({ container, image, companion }) };
     if (container === undefined) return { ...state, state: 'Problem' };
     const change = changes.find(
       ({ workload, ...made }) => isSameObject(workload, one) && made.container === container && made.image === image,
     );
     if (change !== undefined) return { ...state, state: 'Kept', message: change.message };
-    if (latest !== undefined && one.tag === latest.tag && !isOtherDigest(image, latest)) return { ...state, state: 'UpToDate' };
+    if (companion !== true && latest !== undefined && one.tag === latest.tag && !isOtherDigest(image, latest))
+      return { ...state, state: 'UpToDate' };
     return { ...state, state: 'Kept', message: 'not compared yet with what the policy selects' };
   };
   const isShown = (state: ContainerState) => seen.some((one) => isSameWorkload(one, state));
@@ -95,7 +96,8 @@ function fit(container: ContainerState & SeenContainer): ContainerState {
 /** The running tags: `1.4.2`, or `1.4.2,+1` if some containers run another tag. Without spaces, because it is one column of `kubectl get`. */
 function describeRunning(containers: readonly (ContainerState & SeenContainer)[], status: PolicyStatus): string {
   const counts = new Map<string, number>();
-  for (const { image, tag } of containers) {
+  for (const { image, tag, companion } of containers) {
+    if (companion === true) continue;
     const name = tag ?? (image === undefined ? undefined : nameOf(image, status));
     if (name !== undefined) counts.set(name, (counts.get(name) ?? 0) + 1);
   }

@@ -6,6 +6,7 @@ import type { Reason } from '../model/reasons.ts';
  */
 export const waitReasons = {
   MinAge: 'when it is as old as spec.minAge asks for',
+  CompanionMissing: 'then it is passed over, unless its companions are pushed before',
   Window: 'when the next window of the policy opens',
   NotProven: 'when the policies that it follows have run it for as long as the policy asks for (select.proven, update.after)',
   TooManyChanges: 'because something changes it back each time: see who else does (another ImagePolicy?)',

@@ -2,6 +2,7 @@
  * Finds the failed changes to roll back. The policy's history and the workloads' own records say what ran before; the policy as it is now decides what may
  * be changed. So an outdated or forged history does no harm.
  */
+import { ruleOf, wholeDigest } from '../model/companions.ts';
 import { defined } from '../model/defined.ts';
 import { isRecorded, newestOf, runs } from './current-rollouts.ts';
 import { changesTo } from '../plan/past.ts';
@@ -12,7 +13,15 @@ import { fieldManager, lastUpdateOf, withUpdates } from '../model/last-update.ts
 import { isUsable, type ImagePolicy, type PolicySpec } from '../model/image-policy.ts';
 import { formatRepository, sameRepository, tryParseImageReference } from '../model/image-reference.ts';
 import type { HistoryEntry } from '../model/policy-status.ts';
-import { isSameObject, refOf, type ContainerChange, type Workload, type WorkloadContainer } from '../model/workload.ts';
+import {
+  imagesOf,
+  isSameObject,
+  refOf,
+  type CompanionChange,
+  type ContainerChange,
+  type Workload,
+  type WorkloadContainer,
+} from '../model/workload.ts';
 import { isWatchedTarget, watchedImages, type ImageView, type WatchedImage } from './watched-images.ts';
 
 /** A failed change that is to be rolled back, or that was rolled back without being recorded in the status. */
@@ -48,7 +57,8 @@ export function rollbacksOf(policy: ImagePolicy, workload: Workload, view: Image
     const { from } = entry;
     if (from === undefined) return [];
     if (isOlderThan(entry, container)) return [];
-    const isDone = container.image === from && container.imageOwner === fieldManager;
+    const isBack = container.image === from && container.imageOwner === fieldManager;
+    const isDone = isBack && (from !== entry.to || companionsBack(entry, workload).length === 0);
     if (isDone ? isUndoneOtherwise(entry, container) : !runs(container, entry)) return [];
     const at = back?.at ?? (isDone ? container.lastUpdate?.at : undefined);
     return [{ entry: { ...entry, from }, container, ...where, isDone, ...defined({ at }) }];
@@ -70,7 +80,8 @@ export function planRollback(
     const change = changesBack[index];
     if (change === undefined || 'problem' in change) return [];
     const digest = tryParseImageReference(change.to)?.digest;
-    const { failure, digest: failed } = entry;
+    const { failure } = entry;
+    const failed = wholeDigest(entry);
     const isOutside = failure !== undefined && failure.against !== 'image';
     const retry = isOutside ? () => oneMoreFailure(container, policy, failure.message) : undefined;
     return withUpdates(workload, [change], { policy: policy.uid, trigger: 'Rollback', at, digest, failed, retry });
@@ -78,14 +89,26 @@ export function planRollback(
   return { candidate: { tag }, targets: [{ target: workload, workload, changes, unchanged: [] }] };
 }
 
+/** The changes of the companions of a change to what ran before, where they still run what it made of them. */
+function companionsBack({ alongside = [] }: HistoryEntry, workload: Workload): CompanionChange[] {
+  return alongside.flatMap(({ container: name, from: to, to: written }): CompanionChange[] => {
+    const found = imagesOf(workload).find(({ container }) => container.name === name);
+    const isOurs = found !== undefined && found.container.image !== to && runs(found.container, { to: written });
+    return isOurs ? [{ container: name, ...found.position, from: found.container.image, to }] : [];
+  });
+}
+
 /** The change of one image, or of the fields of one chart, to what was there before. */
 function changeBack(
-  { entry: { from: to }, container, position, fields }: Rollback,
+  { entry, container, position, fields }: Rollback,
   workload: Workload,
   { spec }: ImagePolicy,
   view: ImageView,
 ): ContainerChange | { readonly problem: TargetProblem } {
-  if (fields === undefined || !isUsable(spec)) return { container: container.name, ...position, from: container.image, to };
+  const { from: to } = entry;
+  const alongside = companionsBack(entry, workload);
+  if (fields === undefined || !isUsable(spec))
+    return { container: container.name, ...position, from: container.image, to, ...(alongside.length > 0 && { alongside }) };
   const { tag = '', digest } = tryParseImageReference(to) ?? {};
   const asBefore = { ...spec, pin: digest === undefined ? 'Tag' : 'Digest' } as const;
   const candidate = { tag, ...defined({ digest }) };
@@ -133,7 +156,9 @@ export function refusedRollbacks(policy: ImagePolicy, view: ImageView): RefusedR
 }
 
 /** Why the record of a change rules out a rollback, or undefined. */
-export function whyNoRollback({ from, to, trigger }: HistoryEntry): string | undefined {
+export function whyNoRollback({ from, to, trigger, alongside = [] }: HistoryEntry): string | undefined {
+  // Only companions were changed, and their earlier images are looked at by the policy.
+  if (trigger !== 'Rollback' && from === to && alongside.length > 0) return undefined;
   if (trigger === 'Rollback') return 'it is itself a rollback';
   if (from === undefined) return 'it is not known what ran before';
   const [before, after] = [tryParseImageReference(from), tryParseImageReference(to)];
@@ -146,9 +171,15 @@ export function whyNoRollback({ from, to, trigger }: HistoryEntry): string | und
 /** Why the policy does not allow a change to be rolled back; reveals nothing about the workload beyond whether the policy targets it. */
 function whyRefused(
   entry: HistoryEntry,
-  { repository, targets }: Pick<PolicySpec, 'repository' | 'targets'>,
+  { repository, targets, alongside }: Pick<PolicySpec, 'repository' | 'targets' | 'alongside'>,
   { findWorkload, aliases }: ImageView,
 ): string | undefined {
+  for (const { container, from, to } of entry.alongside ?? []) {
+    const [before, after] = [from, to].map((text) => tryParseImageReference(text, aliases));
+    const rule = before && ruleOf(alongside, before.repository);
+    const isOne = after !== undefined && rule !== undefined && sameRepository(after.repository, rule.repository);
+    if (!isOne || rule.containers?.includes(container) === false) return `"${from}" of ${container} is no companion of the policy`;
+  }
   for (const image of [entry.from ?? '', entry.to]) {
     const read = tryParseImageReference(image, aliases);
     if (read === undefined || !sameRepository(read.repository, repository))

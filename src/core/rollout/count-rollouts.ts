@@ -89,14 +89,14 @@ type CountedAs = Exclude<keyof RolloutCounts, 'settledAt' | 'lastDoneAt'> | 'not
 
 function stateOf({ entries, evaluation }: RolloutState, status: PolicyStatus): CountedAs {
   if (evaluation.kind === 'notWatched') return 'notWatched';
-  const isFailed = entries.some(({ result, digest }) => result === 'Failed' || (result !== 'Applied' && isRejected(status, digest)));
+  const isFailed = entries.some((entry) => entry.result === 'Failed' || (entry.result !== 'Applied' && isRejected(status, entry)));
   if (evaluation.kind !== 'done' && isFailed) return 'failed';
   if (evaluation.kind !== 'done' && entries.some(({ result }) => result === 'Applied')) return 'progressing';
   return entries.some(({ trigger }) => trigger === 'Rollback') ? 'rolledBack' : 'done';
 }
 
-function isRejected(status: PolicyStatus, digest: string | undefined): boolean {
-  const rejection = findRejection(status, digest);
+function isRejected(status: PolicyStatus, image: HistoryEntry): boolean {
+  const rejection = findRejection(status, image);
   return rejection !== undefined && !isDecision(rejection);
 }
 

@@ -2,6 +2,7 @@
  * The decision of a check of rollouts, from what it has found: the next status, what is reported beside it, and what is rolled back. Pure: made again with the newest
  * status after a conflict.
  */
+import { isSameWhole } from '../model/companions.ts';
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
 import type { HistoryEntry, PolicyStatus } from '../model/policy-status.ts';
 import type { TargetSnapshot } from '../model/target-snapshot.ts';
@@ -121,9 +122,9 @@ function completedBy(before: PolicyStatus, after: PolicyStatus, findings: readon
 }
 
 /** Whether the image of a change is rejected, or has failed on a workload where no later try of it has succeeded. */
-export function hasFailed(status: PolicyStatus, { tag, digest }: HistoryEntry): boolean {
-  if (findRejection(status, digest) !== undefined) return true;
-  const ofImage = (status.history ?? []).filter((one) => one.trigger !== 'Rollback' && one.tag === tag && one.digest === digest);
+export function hasFailed(status: PolicyStatus, image: HistoryEntry): boolean {
+  if (findRejection(status, image) !== undefined) return true;
+  const ofImage = (status.history ?? []).filter((one) => one.trigger !== 'Rollback' && one.tag === image.tag && isSameWhole(one, image));
   const isNewest = (entry: HistoryEntry) => ofImage.find((one) => isSameContainer(one, entry)) === entry;
   return ofImage.some((entry) => (entry.result === 'Failed' || entry.result === 'RolledBack') && isNewest(entry));
 }

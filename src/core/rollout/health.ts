@@ -21,7 +21,6 @@ import type { TargetSnapshot } from '../model/target-snapshot.ts';
 import { cut, toSeconds } from '../model/text.ts';
 import { maxLengths } from '../model/policy-status.ts';
 import { formatWorkload, imagesOf, type Workload } from '../model/workload.ts';
-import { findRejection } from '../plan/rejections.ts';
 import { isWatchedTarget } from './watched-images.ts';
 
 /** The image that all targets run, complete and available, or the first reason why there is none. */
@@ -57,7 +56,9 @@ export function healthOf({ spec, status, generation }: Policy, { targets, aliase
     }
   }
   if (image === undefined) return { why: 'it has no targets' };
-  if (findRejection(status, image.digest) !== undefined) return { why: 'what it runs has been rejected' };
+  const { digest } = image;
+  // Also as a part of a set, of which other images may run now.
+  if (status.rejected?.some((rejected) => rejected.digest === digest) === true) return { why: 'what it runs has been rejected' };
   const times = targets.map(({ rollout }) => Date.parse(rollout?.availableSince ?? '')).filter((time) => !Number.isNaN(time));
   return { image, ...(times.length > 0 && { availableSince: new Date(Math.max(...times)) }) };
 }

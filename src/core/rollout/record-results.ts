@@ -1,4 +1,5 @@
 /** The parts of a status that say how rollouts ended: results in the history, rejected images, counts. Pure: called again with the newest status after a conflict. */
+import { isSameWhole, wholeDigest } from '../model/companions.ts';
 import { defined } from '../model/defined.ts';
 import type { HistoryEntry, PolicyStatus, RejectedImage } from '../model/policy-status.ts';
 import { maxLengths, maxListed } from '../model/policy-status.ts';
@@ -9,7 +10,7 @@ import { cut, toSeconds, toTime } from '../model/text.ts';
 import { identityOf, workloadKey, type Workload } from '../model/workload.ts';
 import { lastChanges, withChange } from '../plan/past.ts';
 import { isReleased } from '../plan/guards/released.ts';
-import { addRejection, findRejection, isDecision } from '../plan/rejections.ts';
+import { addRejection, findRejection, isDecision, isRejectionOf } from '../plan/rejections.ts';
 import { showChanges } from '../plan/target-states.ts';
 import type { RefusedRollback, Rollback } from './automatic-rollback.ts';
 import { isOpen } from './current-rollouts.ts';
@@ -36,13 +37,14 @@ export function recordFindings(policy: ImagePolicy, findings: readonly Finding[]
       const entry = known ?? found;
       if (!isOpen(entry) || entry.result === result || (known === undefined && result === 'RolledOut')) continue;
       const digest = entry.digest ?? digests.get(entry.tag);
+      const image = { ...entry, ...defined({ digest }) };
       const failure = evaluation.kind === 'failed' && { failure: failureOf(evaluation) };
-      const recorded = withResult({ ...entry, ...defined({ digest }), ...failure }, result);
+      const recorded = withResult({ ...image, ...failure }, result);
       if (result === 'RolledOut' && waves !== undefined && rollouts !== undefined) rollouts = { ...rollouts, lastDoneAt: toTime(now) };
       history = known === undefined ? withFailure(history, recorded) : history.map((one) => (one === known ? recorded : one));
-      if (evaluation.kind === 'done' && !history.some((one) => one.result === 'Failed' && one.digest === digest))
-        rejected = rejected.filter((image) => image.digest !== digest || !isDisproved(image, entry, policy, now));
-      if (onFailure !== 'Ignore' && entry.trigger !== 'Rollback' && isTooMuch(digest, policy, findings, snapshot))
+      if (evaluation.kind === 'done' && !history.some((one) => one.result === 'Failed' && isSameWhole(one, image)))
+        rejected = rejected.filter((one) => !isRejectionOf(one, image) || !isDisproved(one, entry, policy, now));
+      if (onFailure !== 'Ignore' && entry.trigger !== 'Rollback' && isTooMuch(wholeDigest(image), policy, findings, snapshot))
         rejected = withRejection(rejected, recorded, now);
     }
   }
@@ -54,7 +56,7 @@ export function rejectRolledBack(policy: ImagePolicy, rollbacks: readonly Rollba
   const { rejected = [] } = policy.status;
   const missing = rollbacks
     .map(({ entry }) => entry)
-    .filter(({ digest }) => findRejection(policy.status, digest) === undefined && isTooMuch(digest, policy, [], snapshot));
+    .filter((entry) => findRejection(policy.status, entry) === undefined && isTooMuch(wholeDigest(entry), policy, [], snapshot));
   const all = missing.reduce((list, entry) => withRejection(list, entry, snapshot.at), rejected);
   return all === rejected ? policy.status : { ...policy.status, rejected: all };
 }
@@ -62,11 +64,12 @@ export function rejectRolledBack(policy: ImagePolicy, rollbacks: readonly Rollba
 /** With the rejection of an image that is to blame for the failure of a change. */
 function withRejection(
   rejected: readonly RejectedImage[],
-  { failure, digest, tag }: Pick<HistoryEntry, 'failure' | 'digest' | 'tag'>,
+  { failure, digest, setDigest, tag }: Pick<HistoryEntry, 'failure' | 'digest' | 'setDigest' | 'tag'>,
   now: Date,
 ): readonly RejectedImage[] {
   if (failure?.against !== 'image' || digest === undefined) return rejected;
-  return addRejection(rejected, { digest, tag, reason: failure.reason, message: failure.message, at: toTime(now) });
+  const image = { digest, ...defined({ setDigest }), tag };
+  return addRejection(rejected, { ...image, reason: failure.reason, message: failure.message, at: toTime(now) });
 }
 
 /** Whether an image has failed on as many workloads as reject it for all; without waves, one is enough. */
@@ -81,7 +84,7 @@ function countFailures(digest: string, findings: readonly Finding[], earlier: Re
   const isAbout = ({ rollout, evaluation, digests }: Finding) =>
     evaluation.kind === 'failed' &&
     evaluation.against === 'image' &&
-    rollout.entries.some((entry) => (entry.digest ?? digests.get(entry.tag)) === digest);
+    rollout.entries.some((entry) => (wholeDigest(entry) ?? digests.get(entry.tag)) === digest);
   return new Set([...earlier, ...findings.filter(isAbout).map(({ rollout }) => workloadKey(rollout.workload))]).size;
 }
 
@@ -176,7 +179,7 @@ export function noteNoRollback(status: PolicyStatus, entry: HistoryEntry, { reas
     return { ...one, rollbackRefused: { reason, message, at: one.rollbackRefused?.at ?? toSeconds(now) } };
   });
   const rejected = (status.rejected ?? []).map((image) => {
-    if (image.digest !== entry.digest || image.message?.includes(why)) return image;
+    if (!isRejectionOf(image, entry) || image.message?.includes(why)) return image;
     return { ...image, message: cut(`${image.message ?? 'failed'}; it is not rolled back: ${why}`, maxLengths.message) };
   });
   const isSame = history.every((one, index) => one === status.history?.[index]);
@@ -208,13 +211,14 @@ function toRollbackEntry({ entry, at }: Rollback, history: readonly HistoryEntry
   const image = tryParseImageReference(entry.from);
   const before = history.find((one) => one.to === entry.from);
   const digest = image?.digest ?? before?.digest;
+  const alongside = entry.alongside?.map(({ container, from, to }) => ({ container, from: to, to: from }));
   return {
     ...identityOf(entry),
     container: entry.container,
     from: entry.to,
     to: entry.from,
     tag: image?.tag ?? before?.tag ?? '',
-    ...defined({ digest }),
+    ...defined({ digest, alongside }),
     trigger: 'Rollback',
     at: at ?? toTime(now),
     result: 'Applied',

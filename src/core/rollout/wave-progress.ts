@@ -1,6 +1,7 @@
 /** How far a roll-out in waves has come: from the workloads' own records, so that it is known for any number of them, and after a crash. */
 import type { ImagePolicy } from '../model/image-policy.ts';
 import { isUsable } from '../model/image-policy.ts';
+import { wholeDigest } from '../model/companions.ts';
 import type { Candidate } from '../model/image-reference.ts';
 import { lastUpdateOf } from '../model/last-update.ts';
 import type { HistoryEntry } from '../model/policy-status.ts';
@@ -24,7 +25,8 @@ export function waveProgress(policy: ImagePolicy, candidate: Candidate, snapshot
     const entries = state.entries.filter((entry) => isAbout(entry, candidate));
     return entries.length === 0 ? [] : [[workloadKey(state.workload), progressOf({ ...state, entries }, policy, timeoutMs, now)]];
   });
-  const failed = candidate.digest === undefined ? [] : failedWorkloads(policy, candidate.digest, snapshot);
+  const digest = wholeDigest(candidate);
+  const failed = digest === undefined ? [] : failedWorkloads(policy, digest, snapshot);
   const retried = targets.flatMap((workload): [string, TargetProgress][] => {
     const tried = watchedImages(workload, policy, snapshot).flatMap(
       ({ container: { name: container } }) => failedTries({ workload, container, candidate }, policy, now) ?? [],
@@ -38,7 +40,7 @@ export function waveProgress(policy: ImagePolicy, candidate: Candidate, snapshot
 }
 
 /**
- * The keys of the workloads on which the rollout of a digest failed and the image is to blame, whether or not they were rolled back; without those that failed
+ * The keys of the workloads on which the rollout of a digest, or of the set with it (`wholeDigest`), failed and the image is to blame, whether or not they were rolled back; without those that failed
  * before a release.
  */
 export function failedWorkloads(policy: ImagePolicy, digest: string, snapshot: TargetSnapshot): Set<string> {
@@ -53,7 +55,7 @@ export function failedWorkloads(policy: ImagePolicy, digest: string, snapshot: T
       return isBlamed && update.policy === uid && isOpen(update.at);
     });
   const recorded = (workload: Workload) =>
-    history.some((entry) => isFailure(entry) && entry.digest === digest && isSameObject(entry, workload) && isOpen(entry.at));
+    history.some((entry) => isFailure(entry) && wholeDigest(entry) === digest && isSameObject(entry, workload) && isOpen(entry.at));
   return new Set(targets.filter((workload) => rolledBack(workload) || recorded(workload)).map(workloadKey));
 }
 
@@ -61,7 +63,8 @@ function isFailure({ result, failure }: HistoryEntry): boolean {
   return (result === 'Failed' || result === 'RolledBack') && (failure === undefined || failure.against === 'image');
 }
 
-function isAbout({ tag, digest }: HistoryEntry, candidate: Candidate): boolean {
+function isAbout({ tag, digest, setDigest }: HistoryEntry, candidate: Candidate): boolean {
+  if (candidate.setDigest !== undefined && setDigest !== undefined && setDigest !== candidate.setDigest) return false;
   return tag === candidate.tag && (digest === undefined || candidate.digest === undefined || digest === candidate.digest);
 }
 

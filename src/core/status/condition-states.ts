@@ -5,7 +5,8 @@ import { isOpen } from '../rollout/current-rollouts.ts';
 import { lastUpdateOf } from '../model/last-update.ts';
 import { type ImagePolicy, isUsable } from '../model/image-policy.ts';
 import { cut, listFew } from '../model/text.ts';
-import { describeFailedHere, describeRejection, findRejection, isDecision } from '../plan/rejections.ts';
+import { describeFailedHere, describeRejection, findRejection, isDecision, isRejectionOf } from '../plan/rejections.ts';
+import { wholeDigest } from '../model/companions.ts';
 import { formatWorkload, type Workload } from '../model/workload.ts';
 import { describeGivenUp } from '../plan/guards/retry.ts';
 import { failedTries, type FailedTries, type RetryOwner } from '../plan/retries.ts';
@@ -100,25 +101,24 @@ export function retriesOf(
 
 /** The rejection of the selected image if it failed, unless everything runs it. */
 function failedSelection(rollouts: readonly RolloutState[], { latest, rejected = [] }: PolicyStatus): RejectedImage | undefined {
-  const isLatest = ({ digest, tag }: Pick<RejectedImage, 'digest' | 'tag'>) =>
-    latest?.digest === undefined ? tag === latest?.tag : digest === latest.digest;
+  const isLatest = (one: RejectedImage) => (latest?.digest === undefined ? one.tag === latest?.tag : isRejectionOf(one, latest));
   const rejection = latest && rejected.find(isLatest);
   if (rejection === undefined || isDecision(rejection)) return undefined;
-  return rollouts.some(({ entries }) => entries.some(({ digest }) => digest !== rejection.digest)) ? rejection : undefined;
+  return rollouts.some(({ entries }) => entries.some((entry) => !isRejectionOf(rejection, entry))) ? rejection : undefined;
 }
 
 /** Whether the workload was rolled back from the selected image, which is still rolled out to others (`waves.maxFailures`). */
 function isFailedHere({ workload, entries }: RolloutState, { latest }: PolicyStatus): boolean {
   return entries.some(({ trigger, container }) => {
     const { failed, retry } = (trigger === 'Rollback' && lastUpdateOf(workload, container)) || {};
-    return failed !== undefined && failed === latest?.digest && retry === undefined;
+    return failed !== undefined && latest !== undefined && failed === wholeDigest(latest) && retry === undefined;
   });
 }
 
 function describeFailure({ workload, entries }: RolloutState, status: ImagePolicy['status']): string {
   const failed = entries.filter(({ result }) => result === 'Failed');
   const known = failed
-    .map(({ digest, failure }) => findRejection(status, digest)?.message ?? failure?.message)
+    .map((entry) => findRejection(status, entry)?.message ?? entry.failure?.message)
     .find((message) => message !== undefined);
   const controller = workload.rollout?.deadlineExceeded?.message;
   const images = failed.map(({ to }) => to).join(' and ');

@@ -1,3 +1,4 @@
+import { imagesOfSet, wholeDigest } from '../model/companions.ts';
 import { defined } from '../model/defined.ts';
 import type { Candidate } from '../model/image-reference.ts';
 import type { Outcome } from '../plan/outcome.ts';
@@ -29,12 +30,20 @@ export function answered({ request, rollback }: Asked): Pick<PolicyStatus, 'last
 }
 
 /** The image that is pending approval after a reconcile of the selection. A newer one replaces it; an applied or no longer selected one is removed. */
-export function withPendingApproval(status: PolicyStatus, { selection, blocked = [] }: Outcome): PolicyStatus {
+export function withPendingApproval(
+  status: PolicyStatus,
+  { spec }: Pick<ImagePolicy, 'spec'>,
+  { selection, blocked = [] }: Outcome,
+): PolicyStatus {
   if (selection === undefined) return status;
   const { pendingApproval: _, ...others } = status;
-  const { tag, digest } = selection.candidate;
+  const { tag, digest: own, companions } = selection.candidate;
+  const digest = wholeDigest(selection.candidate);
   const isPending = blocked.some(({ reason }) => reason === 'ApprovalRequired');
-  return isPending && digest !== undefined ? { ...others, pendingApproval: { tag, digest } } : others;
+  if (!isPending || digest === undefined) return others;
+  const images =
+    companions === undefined || own === undefined || !isUsable(spec) ? undefined : imagesOfSet(spec.repository, own, companions);
+  return { ...others, pendingApproval: { tag, digest, ...defined({ images }) } };
 }
 
 /** The approvals of the selected image, for a policy that asks for several people. They end with the image, and with a change of the policy. */
@@ -47,7 +56,8 @@ export function withApprovals(
   if (selection === undefined) return status;
   const { approvals: _, ...others } = status;
   const { spec } = policy;
-  const { tag, digest } = selection.candidate;
+  const { tag } = selection.candidate;
+  const digest = wholeDigest(selection.candidate);
   if (!isUsable(spec) || digest === undefined || spec.mode !== 'Approval') return others;
   const isPending = blocked.some(({ reason }) => reason === 'ApprovalRequired');
   return { ...others, ...defined({ approvals: nextRound({ ...policy, spec, status }, { tag, digest }, isPending, now) }) };
@@ -90,7 +100,7 @@ export function withRollback(
   const at = toTime(rejectionTime(now, released));
   const { rejected = [] } = status;
   const entries = left.map(({ tag, digest }): RejectedImage => {
-    const { message } = findRejection(status, digest) ?? {};
+    const { message } = findRejection(status, { digest }) ?? {};
     return { digest, tag, reason: 'RollbackRequested', ...defined({ message }), at };
   });
   const others = rejected.filter(({ digest }) => !entries.some((entry) => entry.digest === digest));

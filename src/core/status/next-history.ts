@@ -26,7 +26,8 @@ export function nextHistory(
     const images = { from: cut(from, maxLengths.image), to: cut(became, maxLengths.image) };
     const unrecorded = tag === '' ? [] : [{ ...identityOf(workload), container, ...images, ...common, at }];
     // The workload's own record describes the change, even if the outcome is about another image.
-    return update === undefined ? unrecorded : [toEntry({ ...update, at }, { ...workload, container }, became)];
+    const alongside = change.alongside?.map(({ container, from, to }) => ({ container, from, to }));
+    return update === undefined ? unrecorded : [toEntry({ ...update, at, ...defined({ alongside }) }, { ...workload, container }, became)];
   });
   if (tag === '' && made.length === 0) return undefined;
   const found = ours

@@ -11,14 +11,15 @@ import { isNewerImage } from '../select/select-tag.ts';
 /** The selected image after a reconcile; the former one if nothing was selected. `selectedAt`: in ms since 1970. */
 export function nextLatest(old: LatestImage | undefined, selected: Candidate | undefined, selectedAt: number): LatestImage | undefined {
   if (selected === undefined) return old;
-  const { tag, digest, createdAt } = selected;
-  const image = { tag, ...defined({ digest, createdAt }) };
+  const { tag, digest, createdAt, companions, setDigest } = selected;
+  const image = { tag, ...defined({ digest, createdAt, companions, setDigest }) };
   return old === undefined || isOther(old, image) ? { ...image, selectedAt: toTime(new Date(selectedAt)) } : { ...old, ...image };
 }
 
 /** Whether the tag differs, or the same tag points to another digest. A digest that was not known before does not count. */
 export function isOther(old: Candidate | undefined, next: Candidate | undefined): boolean {
   if (old?.tag !== next?.tag) return true;
+  if (old?.setDigest !== undefined && next?.setDigest !== undefined && old.setDigest !== next.setDigest) return true;
   return old?.digest !== undefined && next?.digest !== undefined && old.digest !== next.digest;
 }
 
@@ -40,10 +41,10 @@ export function latestApplied(
   const isBest = selection !== undefined && selection.isNamed !== true;
   const since = isBest ? (basis?.selectedAt ?? Infinity) : Date.parse(before?.selectedAt ?? '');
   return history.reduce<LatestImage | undefined>((last, entry) => {
-    const { at, tag, digest, trigger } = entry;
+    const { at, tag, digest, setDigest, trigger } = entry;
     if (trigger === 'Rollback' || Date.parse(at) <= since || strategy.reject(tag) !== undefined) return last;
     if (!isOrdered && !isOurs(entry)) return last;
-    const image = { tag, ...defined({ digest }) };
+    const image = { tag, ...defined({ digest, setDigest }) };
     const isNewer = last === undefined || (isOther(last, image) && (!isOrdered || isNewerImage(image, last, spec)));
     return isNewer ? { ...image, selectedAt: at } : last;
   }, latest);

@@ -6,6 +6,7 @@ import { resultCondition } from '../model/decisive-condition.ts';
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
 import { answered, nextReverted, withApprovals, withPendingApproval, withRejection, type Asked } from './next-actions.ts';
 import { nextConditions } from './next-conditions.ts';
+import { nextIncomplete } from './next-incomplete.ts';
 import { isOutdated } from './is-outdated.ts';
 import { nextHistory } from './next-history.ts';
 import { isOther, latestApplied, nextLatest } from './next-latest.ts';
@@ -97,7 +98,7 @@ function withChecks(status: PolicyStatus, policy: ImagePolicy, result: Outcome |
 
 /** The status with what people have decided about the selected image, or have to. */
 function withDecisions(status: PolicyStatus, policy: ImagePolicy, outcome: Outcome, now: Date): PolicyStatus {
-  const pending = withPendingApproval(status, outcome);
+  const pending = withPendingApproval(status, policy, outcome);
   return withRejection(withApprovals(pending, policy, outcome, now), policy, outcome, now);
 }
 
@@ -133,6 +134,7 @@ const clearedByAsking: ReadonlySet<string> = new Set<Reason>([
   'NotShownYet',
   'Retrying',
   'TagNotFound',
+  'CompanionMissing',
   'PlatformMissing',
   'NotAnImage',
   'OtherArtifact',
@@ -229,11 +231,13 @@ function reconciled(old: PolicyStatus, outcome: Outcome, cause: ReconcileCause, 
   const history = nextHistory(old, outcome, cause.source, now);
   const newest = history?.[0];
   const reverted = nextReverted(old.reverted ?? [], outcome);
+  const incomplete = nextIncomplete(old.incomplete ?? [], outcome.sets);
   const hasAsked =
     outcome.isRemembered !== true && (outcome.kind === 'updated' || outcome.kind === 'unchanged' || outcome.kind === 'waiting');
   return {
     ...defined({ waiting, latest }),
     ...(reverted.length > 0 && { reverted }),
+    ...((incomplete.length > 0 || old.incomplete !== undefined) && { incomplete }),
     ...((newest !== undefined || isOther(old.latest, latest)) && { trigger: toTrigger(cause, now) }),
     ...(hasAsked && { lastCheckTime: toSeconds(now) }),
     ...lastChanges(history),

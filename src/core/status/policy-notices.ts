@@ -163,7 +163,8 @@ function isLastOut(entry: HistoryEntry, { history = [] }: PolicyStatus): boolean
 function approvals(before: PolicyStatus, { pendingApproval, conditions }: PolicyStatus): Partial<Details>[] {
   if (pendingApproval === undefined || pendingApproval.digest === before.pendingApproval?.digest) return [];
   const message = trueCondition(conditions, 'ApprovalRequired')?.message;
-  return [{ ...pendingApproval, reason: 'ApprovalRequired', ...defined({ message }) }];
+  const { tag, digest } = pendingApproval;
+  return [{ tag, digest, reason: 'ApprovalRequired', ...defined({ message }) }];
 }
 
 /** What ends without an approval. An image that still waits needs somebody again. */

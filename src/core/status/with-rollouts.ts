@@ -41,7 +41,13 @@ export function withRollouts(policy: ImagePolicy, { status, states: rollouts }: 
   const running = describeRunning(changed);
   const { waiting } = changed;
   const result = isPending(waiting)
-    ? ({ kind: 'waiting', reason: waiting.reason, message: describeWaiting(waiting), running, pending: { next: waiting } } as const)
+    ? ({
+        kind: 'waiting',
+        reason: waiting.reason,
+        message: describeWaiting(waiting, changed.incomplete),
+        running,
+        pending: { next: waiting },
+      } as const)
     : ({ kind: 'unchanged', reason: 'UpToDate', message: running, running } as const);
   const isLeft = (told?.reason === 'RejectedDigest' || told?.reason === 'RetriesExhausted') && states.instead === undefined;
   const next = isLeft ? changed : { ...changed, conditions: nextConditions(policy, result, now, states) };
@@ -51,7 +57,7 @@ export function withRollouts(policy: ImagePolicy, { status, states: rollouts }: 
 /** An image that is rejected waits for nothing: a replica whose cache was behind may have written that it does. */
 function withoutFailedWait(status: PolicyStatus): PolicyStatus {
   const { waiting, ...others } = status;
-  return isPending(waiting) && findRejection(status, waiting.digest) !== undefined ? others : status;
+  return isPending(waiting) && findRejection(status, waiting) !== undefined ? others : status;
 }
 
 /** The status with the wait for the next try of an image that is not to blame for its failed rollout, unless another image waits. */
@@ -60,10 +66,10 @@ function withRetry(policy: ImagePolicy, rollouts: readonly RolloutState[], now: 
   const { latest, waiting } = status;
   const times = retriesOf(policy, rollouts, now).flatMap(({ until }) => (until === undefined ? [] : [until.getTime()]));
   if (latest === undefined || times.length === 0 || isPending(waiting)) return status;
-  const { tag, digest } = latest;
+  const { tag, digest, setDigest } = latest;
   // Rounded up, so that the wait is over at that time.
   const until = toSeconds(new Date(Math.ceil(Math.min(...times) / 1_000) * 1_000));
-  return { ...status, waiting: { tag, ...defined({ digest }), since: toSeconds(now), until, reason: 'RolloutRetry' } };
+  return { ...status, waiting: { tag, ...defined({ digest, setDigest }), since: toSeconds(now), until, reason: 'RolloutRetry' } };
 }
 
 /** As the status shows the targets: whoever finds that they run something else evaluates them anew. */

@@ -29,6 +29,7 @@ const rules = {
   NotAnImage: blocked('image', 'explain'),
   OtherArtifact: blocked('image', 'explain'),
   PlatformMissing: blocked('image', 'explain'),
+  CompanionMissing: blocked('image', 'explain'),
   BaseRejected: blocked('policy', 'seeBase'),
 
   // The registry, and what it shows.
@@ -56,6 +57,7 @@ const rules = {
   UnsupportedTargetKind: blocked('policy', 'correctPolicy'),
   TargetNotFound: blocked('policy', 'correctTarget'),
   ContainerNotFound: blocked('policy', 'correctTarget'),
+  CompanionShared: blocked('policy', 'correctPolicy'),
   FieldPathMissing: blocked('policy', 'correctTarget'),
   FieldNotText: blocked('policy', 'correctTarget'),
   TooManyTargets: blocked('policy', 'correctPolicy'),

@@ -1,6 +1,13 @@
 import type { ImagePolicy, PolicyName, PolicySpec, PolicyTarget } from '../../core/model/image-policy.ts';
 import type { Repository } from '../../core/model/image-reference.ts';
-import { createFollowerIndex, createStalledIndex, createPolicyIndex, createTargetIndex, type TargetIndex } from './policy-indexes.ts';
+import {
+  companionRepositories,
+  createFollowerIndex,
+  createStalledIndex,
+  createPolicyIndex,
+  createTargetIndex,
+  type TargetIndex,
+} from './policy-indexes.ts';
 import { kindsOf } from '../../core/model/resolve-target.ts';
 import { createKindQuota } from './kind-quota.ts';
 import type { KindRef, Workload } from '../../core/model/workload.ts';
@@ -44,6 +51,7 @@ export function createClusterCache({ otherKinds = () => [], whyHeld, ...options 
     },
   });
   const byRepository = createPolicyIndex();
+  const byCompanion = createPolicyIndex(companionRepositories);
   /** The policies by repository, including namespaces that are not selected; empty if all namespaces are selected. */
   const allByRepository = createPolicyIndex();
   const byTarget = createTargetIndex();
@@ -53,7 +61,7 @@ export function createClusterCache({ otherKinds = () => [], whyHeld, ...options 
   if (namespaces.rules.selector !== undefined)
     written.subscribe(({ type, object }) => (type === 'deleted' ? allByRepository.remove(object) : allByRepository.put(object)));
   policies.subscribe(({ type, object, previous }) => {
-    for (const index of [byRepository, byTarget, stalled, followers]) {
+    for (const index of [byRepository, byCompanion, byTarget, stalled, followers]) {
       if (type === 'deleted') index.remove(object);
       else index.put(object);
     }
@@ -87,6 +95,7 @@ export function createClusterCache({ otherKinds = () => [], whyHeld, ...options 
       return states.find((state) => state === 'starting' || 'problem' in state) ?? own;
     },
     matchPolicies: byRepository.match,
+    matchCompanions: byCompanion.match,
     /** The policies of a repository whose namespaces are not selected. */
     matchUnselected: (repository: Repository) => allByRepository.match(repository).filter(({ namespace }) => !isSelected(namespace)),
     /** The Stalled policies that a changed Secret may fix, in one namespace or (undefined) in all. */

@@ -21,27 +21,36 @@ export interface PolicyIndex {
   match(repository: Repository): ImagePolicy[];
 }
 
-/** Creates an empty index by repository. */
-export function createPolicyIndex(): PolicyIndex {
+/** The repository that a policy watches. */
+function repositoryOf({ spec }: ImagePolicy): Repository[] {
+  const scope = scopeOf(spec);
+  return scope === undefined ? [] : [scope.repository];
+}
+
+/** The repositories of the companions of a policy. */
+export function companionRepositories({ spec }: ImagePolicy): Repository[] {
+  return isUsable(spec) ? (spec.alongside?.images ?? []).map(({ repository }) => repository) : [];
+}
+
+/** Creates an empty index by repository: the one that a policy watches, unless others are asked for. */
+export function createPolicyIndex(repositoriesOf: (policy: ImagePolicy) => readonly Repository[] = repositoryOf): PolicyIndex {
   const byRepository = createGroups<ImagePolicy>(policyKey);
-  const repositoryOf = new Map<string, Repository>();
+  const known = new Map<string, readonly Repository[]>();
 
   const remove = (policy: { namespace: string; name: string }) => {
     const key = policyKey(policy);
-    const repository = repositoryOf.get(key);
-    if (repository === undefined) return;
-    repositoryOf.delete(key);
-    byRepository.remove(formatRepository(repository), key);
+    for (const repository of known.get(key) ?? []) byRepository.remove(formatRepository(repository), key);
+    known.delete(key);
   };
 
   return {
     remove,
     put(policy) {
       remove(policy);
-      const repository = scopeOf(policy.spec)?.repository;
-      if (repository === undefined) return;
-      repositoryOf.set(policyKey(policy), repository);
-      byRepository.set(formatRepository(repository), policy);
+      const repositories = repositoriesOf(policy);
+      if (repositories.length === 0) return;
+      known.set(policyKey(policy), repositories);
+      for (const repository of repositories) byRepository.set(formatRepository(repository), policy);
     },
     match: (repository) =>
       [...byRepository.get(formatRepository(repository)).values()].sort((a, b) => (policyKey(a) < policyKey(b) ? -1 : 1)),

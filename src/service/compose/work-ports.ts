@@ -35,6 +35,7 @@ import { createKeyedMutex } from '../../core/async/serialize.ts';
 import { onlySelected } from '../reconcile/selected-view.ts';
 import type { ClusterView, Policies, Registry, Report, Signatures, Workloads } from '../reconcile/ports.ts';
 import { createRegistryMemory } from '../reconcile/registry-memory.ts';
+import { createRevisionReader } from '../registry/origins.ts';
 import type { AccessCache } from '../cluster/access-cache.ts';
 import { awaitTargets, type ClusterCache } from '../cluster/cluster-cache.ts';
 import { policyResource } from '../resources/group.ts';
@@ -88,7 +89,7 @@ export function createWorkPorts(foundation: Foundation, adapters: Adapters): Omi
     cluster: createClusterView(foundation, adapters),
     workloads: createWorkloads(foundation, adapters, reportDeferral),
     registry: {
-      ...proveReads(adapters.registry, adapters.reads),
+      ...proveReads({ ...adapters.registry, readRevision: createRevisionReader(adapters.registry) }, adapters.reads),
       ...createRegistryMemory({ now: Date.now, elapsed: () => performance.now() }),
       sourceOf: sources.sourceOf,
     },
@@ -144,6 +145,7 @@ function createPolicies(
     all: () => cache.policies.values(),
     find: cache.findPolicy,
     match: cache.matchPolicies,
+    matchCompanions: cache.matchCompanions,
     matchUnselected: cache.matchUnselected,
     isWatching,
     recentPushes: createRecentPushes(Date.now),

@@ -1,6 +1,13 @@
 import { confirmedForMs, type Confirm } from '../../core/model/confirmation.ts';
 import { PermanentError } from '../../core/model/errors.ts';
-import { type ContainerChange, type FieldChange, formatWorkload, readVolumeName, type Workload } from '../../core/model/workload.ts';
+import {
+  type CompanionChange,
+  type ContainerChange,
+  type FieldChange,
+  formatWorkload,
+  readVolumeName,
+  type Workload,
+} from '../../core/model/workload.ts';
 import type { KubeClient, KubeRequest } from './client.ts';
 import { fieldManager } from '../../core/model/last-update.ts';
 import { formatLastUpdate, updateAnnotation } from '../../core/model/last-update-annotation.ts';
@@ -116,13 +123,16 @@ type PatchedWorkload = Pick<
  *     replace …/containers/0/image   shop/web:1.4.2          of a volume: …/volumes/0/name, …/volumes/0/image/reference
  *     test    …/annotations/…~1allow-policies-from null      the consent of its owners is still the one that was evaluated
  *     add     …/annotations/kubernetes.io~1change-cause      or, where there are no annotations: test null, add {…}
+ *     test, replace …                                        for each companion that is changed with the image
  *     add     …/annotations/last-update.…~1web               where the workload records the change
  *
  * Of a custom resource, all fields of the image are tested, also unchanged ones: test …/tag 1.4.1, replace …/tag 1.4.2; fields that are not set: test null, add.
  */
 export function buildImagePatch(workload: PatchedWorkload, changes: readonly ContainerChange[], changeCause: string): PatchOperation[] {
   const images = changes.flatMap((change) =>
-    change.fields === undefined ? ofContainer(workload, change) : change.fields.flatMap(ofField),
+    change.fields === undefined
+      ? [change, ...(change.alongside ?? [])].flatMap((one) => ofContainer(workload, one))
+      : change.fields.flatMap(ofField),
   );
   const updates = changes.flatMap(({ container, update }) => {
     const key = updateAnnotation(container);
@@ -148,14 +158,14 @@ function testState({ uid, generation, resourceVersion, labels }: PatchedWorkload
 
 function ofContainer(
   { containersPath }: Pick<Workload, 'containersPath'>,
-  { container, index, list = 'containers', from, to }: ContainerChange,
+  { container, index, list = 'containers', from, to }: CompanionChange,
 ): PatchOperation[] {
   const path = `${containersPath.replace(/containers$/, list)}/${index}`;
   const image = list === 'volumes' ? `${path}/image/reference` : `${path}/image`;
   return [
     { op: 'test', path: `${path}/name`, value: list === 'volumes' ? readVolumeName(container) : container },
     { op: 'test', path: image, value: from },
-    { op: 'replace', path: image, value: to },
+    ...(from === to ? [] : [{ op: 'replace' as const, path: image, value: to }]),
   ];
 }
 

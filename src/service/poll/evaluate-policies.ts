@@ -1,4 +1,4 @@
-import type { Candidate } from '../../core/model/image-reference.ts';
+import { formatRepository, sameRepository, type Candidate, type Repository } from '../../core/model/image-reference.ts';
 import { asSeenBy } from '../../core/plan/consent.ts';
 import { markGoneTags } from '../../core/plan/running-images.ts';
 import { isUsable, type ImagePolicy } from '../../core/model/image-policy.ts';
@@ -115,9 +115,9 @@ export interface SharedRequests extends SharedReads {
   failure(): unknown;
 }
 
-/** Creates the shared requests for one poll, whose policies all have the same access. */
-export function createSharedRequests(registry: SharedReads): SharedRequests {
-  let tags: ReturnType<ListTags> | undefined;
+/** Creates the shared requests for one poll of a repository, whose policies all have the same access. */
+export function createSharedRequests(registry: SharedReads, polled: Repository): SharedRequests {
+  const tags = new Map<string, ReturnType<ListTags>>();
   let listed: ReadonlySet<string> | undefined;
   let failure: unknown;
   const heads = new Map<string, ReturnType<ResolveTag>>();
@@ -131,18 +131,25 @@ export function createSharedRequests(registry: SharedReads): SharedRequests {
   };
   const list: ListTags = async (source, signal) => {
     const answer = await noteFailure(registry.listTags(source, signal));
-    if (answer !== undefined) listed = new Set(answer);
+    // Companions have repositories of their own.
+    if (answer !== undefined && sameRepository(source, polled)) listed = new Set(answer);
     return answer;
   };
   const resolveBy =
     (resolve: ResolveTag): ResolveTag =>
     (source, tag, signal) => {
-      const head = heads.get(tag) ?? noteFailure(resolve(source, tag, signal));
-      heads.set(tag, head);
+      const key = `${formatRepository(source)}:${tag}`;
+      const head = heads.get(key) ?? noteFailure(resolve(source, tag, signal));
+      heads.set(key, head);
       return head;
     };
   return {
-    listTags: (source, signal) => (tags ??= list(source, signal)),
+    listTags(source, signal) {
+      const key = formatRepository(source);
+      const answer = tags.get(key) ?? list(source, signal);
+      tags.set(key, answer);
+      return answer;
+    },
     headManifest: resolveBy(registry.headManifest),
     resolveTag: resolveBy(registry.resolveTag),
     listed: () => listed,

@@ -1,4 +1,5 @@
 /** The processor of the queue `poll`: finds images that no webhook announced. */
+import { defined } from '../../core/model/defined.ts';
 import { PermanentError } from '../../core/model/errors.ts';
 import { goneContainers } from '../../core/plan/running-images.ts';
 import { isUsable, policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
@@ -54,7 +55,7 @@ async function askRegistry(
   ports: PollPorts,
 ): Promise<{ evaluations: readonly PollEvaluation[]; finds: readonly Find[] }> {
   const visit = ports.poll.gate.enter(repository.registry, intervalMs);
-  const ask = createSharedRequests(ports.registry);
+  const ask = createSharedRequests(ports.registry, repository);
   try {
     const evaluations = await evaluatePolicies(policies, ask, ports, signal);
     return { evaluations, finds: await findsOf(evaluations, ask, ports.registry, signal) };
@@ -81,10 +82,12 @@ async function report(evaluation: PollEvaluation, job: PollJob, context: JobCont
   }
 }
 
-async function reportUnchanged(subject: Subject, { plan, basis, selection: { spec, notes } }: Decision, ports: ReportPorts): Promise<void> {
+async function reportUnchanged(subject: Subject, { plan, basis, selection }: Decision, ports: ReportPorts): Promise<void> {
+  const { spec, notes, sets } = selection;
   const { policy } = subject;
   const gone = goneContainers(plan);
-  const outcome = withNotes({ ...outcomeOf(plan, [], { uid: policy.uid, isSelection: isBestSelection(spec, plan) }), gone, basis }, notes);
+  const unchanged = outcomeOf(plan, [], { uid: policy.uid, isSelection: isBestSelection(spec, plan) });
+  const outcome = withNotes({ ...unchanged, gone, basis, ...defined({ sets }) }, notes);
   const { waiting } = policy.status;
   // If nothing is better than what runs, there is no pending candidate.
   await reportOutcome(subject, withPending(outcome, waiting === undefined ? {} : { seen: waiting }, false), ports);
@@ -98,7 +101,9 @@ function isPolled(policy: ImagePolicy, { repository, intervalMs }: PollJob, { re
 }
 
 function toPolicyJob({ policy, candidate }: Find, job: PollJob): PolicyJob {
-  return policyJob(policy, { source: 'Poll', cause: jobCauseOf(job, candidate), receivedAt: job.receivedAt, hint: candidate });
+  const { tag, digest } = candidate;
+  const hint = { tag, ...defined({ digest }) };
+  return policyJob(policy, { source: 'Poll', cause: jobCauseOf(job, candidate), receivedAt: job.receivedAt, hint });
 }
 
 /** The cause of a policy's job. It contains the image, because a retried poll may find another one, which needs a job of its own. */

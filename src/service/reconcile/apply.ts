@@ -162,7 +162,7 @@ async function patch(
   const { policy, request, cluster, signal } = attempt;
   const { source: trigger = 'TargetChange' } = request;
   const { target, workload } = planned;
-  const { tag, digest } = candidate;
+  const { tag, digest, setDigest } = candidate;
   const cause = `image-watcher: ImagePolicy ${policyKey(policy)} selected ${tag}`;
   const at = new Date(cluster.now());
   const left = attempt.progress.selected?.selection.rules?.left;
@@ -173,6 +173,7 @@ async function patch(
     at,
     tag,
     digest,
+    setDigest,
     left,
     retry,
     event: request.eventId,
@@ -207,13 +208,14 @@ function refusalsIn(results: readonly TargetResult[]): [string, TargetProblem][]
 
 /** The change with the image that the workload has now, because admission may have rewritten it. Fields of custom resources are left to their controller. */
 function toApplied(change: ContainerChange, workload: Workload, patched: Workload): AppliedChange {
-  const { container, fields, to } = change;
+  const { container, fields, to, alongside } = change;
   const became = fields === undefined ? findContainer(patched, container)?.image : undefined;
   const found = lastUpdateOf(patched, container);
   const update = found?.to === to ? found : undefined;
   return {
     ...change,
     workload: identityOf(workload),
+    ...(alongside && { alongside: alongside.map((one) => ({ ...one, to: findContainer(patched, one.container)?.image ?? one.to })) }),
     ...(became !== undefined && became !== to && { became }),
     ...(update !== undefined && { update, at: update.at }),
   };

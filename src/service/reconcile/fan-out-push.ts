@@ -44,7 +44,9 @@ interface SourceGroup {
 function bySource(push: PushJob, policies: readonly ImagePolicy[], { registry }: Ports): SourceGroup[] {
   const groups = new Map<string, SourceGroup>();
   for (const policy of policies) {
-    const source: ImageSource = isUsable(policy.spec) ? registry.sourceOf(policy, policy.spec) : push.repository;
+    const { repository } = push;
+    // Of a policy with companions, the push may be of one of them.
+    const source: ImageSource = isUsable(policy.spec) ? registry.sourceOf(policy, { ...policy.spec, repository }) : repository;
     const group = groups.get(accessKey(source)) ?? { source, policies: [] };
     group.policies.push(policy);
     groups.set(accessKey(source), group);

@@ -5,7 +5,8 @@ import { guardPlan } from '../../core/plan/guard-plan.ts';
 import type { GuardContext } from '../../core/plan/guards/guard.ts';
 import { pastOf } from '../../core/plan/guards/last-change.ts';
 import { digestsOfTags } from '../../core/plan/past.ts';
-import { decidePending, type PendingDecision } from '../../core/plan/pending-candidate.ts';
+import { decidePending, isSameImage, type PendingDecision } from '../../core/plan/pending-candidate.ts';
+import { refuseShared } from '../../core/plan/plan-companions.ts';
 import { hasChanges, planUpdate, type UpdatePlan } from '../../core/plan/plan-update.ts';
 import { followedBy } from '../../core/plan/proven.ts';
 import { tracksOf } from '../../core/plan/tracks.ts';
@@ -31,8 +32,13 @@ export interface Planned {
 export function plan(attempt: Attempt, selected: Selected): Planned {
   const { selection } = selected;
   const decision = decide(attempt, selected);
-  const candidate = withTime(decision.apply ?? selection.candidate, selection);
+  const candidate = withTime(decision.apply === undefined ? selection.candidate : wholeOf(decision.apply, selected), selection);
   return { selected, decision, plan: planFor(attempt, { ...selection, candidate }) };
+}
+
+/** The candidate with its companions, which the status does not hold of a pending one. */
+function wholeOf(candidate: Candidate, { selection, pendingImage }: Selected): Candidate {
+  return [selection.candidate, pendingImage].find((one) => one !== undefined && isSameImage(one, candidate)) ?? candidate;
 }
 
 /** Decides which candidate is applied. Without a minimum age, it is the selected candidate. */
@@ -78,7 +84,7 @@ export function propose(
     if (state === 'starting') throw new Error(`the workloads of kind ${target.kind} have not been listed yet`);
     return 'problem' in state ? state.problem : undefined;
   };
-  const plan = planUpdate({
+  const planned = planUpdate({
     spec: { ...spec, ...rules?.comparison },
     candidate,
     ...(rules?.isFirst === true ? { hasApplied: false } : pastOf(policy)),
@@ -90,7 +96,10 @@ export function propose(
     findWorkload,
     listWorkloads,
     unseenProblem: (target) => unseenProblem(target, policy, crossNamespace),
+    isForced: rules?.isFirst === true,
   });
+  const { policiesOf = () => [] } = cluster;
+  const plan = { ...planned, targets: planned.targets.map((target) => refuseShared(target, { policy, spec, aliases }, policiesOf)) };
   const at = new Date(now());
   const followed = spec.after && { policies: followedBy(policy, spec, cluster), at };
   const progress = spec.rollout?.waves && waveProgress(policy, candidate, snapshotOf(policy, cluster, at));

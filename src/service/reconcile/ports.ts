@@ -47,6 +47,8 @@ export interface Policies {
   readonly find: (namespace: string, name: string) => ImagePolicy | undefined;
   /** The policies that watch a repository. */
   readonly match: (repository: Repository) => readonly ImagePolicy[];
+  /** The policies of which this repository is a companion (`spec.alongside`). */
+  readonly matchCompanions: (repository: Repository) => readonly ImagePolicy[];
   /** The policies of this repository that are not considered, because their namespace is not selected. */
   readonly matchUnselected: (repository: Repository) => readonly ImagePolicy[];
   /** Whether the watch on policies is connected at present. */
@@ -151,6 +153,8 @@ export interface RegistryReads {
     reference: string,
     signal: AbortSignal,
   ) => Promise<Pick<ImageFacts, 'digest' | 'platforms'> | undefined>;
+  /** The commit that an image was built from, as its annotations or labels say; undefined if they say none. A digest that was read before costs no request. */
+  readonly readRevision: (source: ImageSource, digest: string, signal: AbortSignal) => Promise<string | undefined>;
   /** Why a digest cannot be selected as an image, or as another kind of artifact. Rejects if the digest does not exist. */
   readonly whyUnusable: (source: ImageSource, digest: string, signal: AbortSignal) => Promise<Unusable>;
 }

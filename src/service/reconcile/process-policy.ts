@@ -121,7 +121,8 @@ async function tryAndReport(
 async function concealedOf({ hint }: ReconcileRequest, policy: ImagePolicy | undefined, { registry }: Ports): Promise<Hint | undefined> {
   if (policy === undefined || !isUsable(policy.spec)) return undefined;
   if (hint !== undefined && isElsewhere(hint, policy.spec)) return hint;
-  return concealedHint(hint, registry.sourceOf(policy, policy.spec), registry);
+  const spec = { ...policy.spec, repository: hint?.repository ?? policy.spec.repository };
+  return concealedHint(hint, registry.sourceOf(policy, spec), registry);
 }
 
 /** The ports with the targets of a policy read from the API server. A worker that is lost may have changed them, and its changes belong into this report. */
@@ -178,7 +179,8 @@ export async function processPolicyJob(job: PolicyJob, context: JobContext, allP
 /** The answer of the registry that this process had on behalf of this policy, with its present spec, when it made the job. */
 function recallAnswer({ cause, hint }: PolicyJob, policy: ImagePolicy, registry: Registry): Candidate | undefined {
   if (hint === undefined || !isUsable(policy.spec)) return undefined;
-  return registry.sharedAnswers.recall(cause, registry.sourceOf(policy, policy.spec), hint.tag);
+  const spec = { ...policy.spec, repository: hint.repository ?? policy.spec.repository };
+  return registry.sharedAnswers.recall(cause, registry.sourceOf(policy, spec), hint.tag);
 }
 
 /** The cause with only those requests that the policy still carries. A job must not answer any other, because a user may make it later. */

@@ -58,7 +58,8 @@ export async function processPush(push: PushJob, context: JobContext, ports: Por
 /** The policies that watch the repository, with their outcomes. They are evaluated in slices: there may be a thousand, each with patterns of its own. */
 async function findMatches(push: PushJob, { signal }: JobContext, { policies }: Pick<Ports, 'policies'>): Promise<Match[]> {
   const matches: Match[] = [];
-  await inSlices(policies.match(push.repository), signal, (policy) => void matches.push({ policy, outcome: rejectPush(policy, push) }));
+  const watching = [...policies.match(push.repository), ...policies.matchCompanions(push.repository)];
+  await inSlices(watching, signal, (policy) => void matches.push({ policy, outcome: rejectPush(policy, push) }));
   return matches;
 }
 

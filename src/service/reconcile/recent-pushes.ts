@@ -29,7 +29,8 @@ export function createRecentPushes(now: () => number): RecentPushes {
     missedBy({ spec, createdAt, writtenAt = createdAt }) {
       if (!isUsable(spec)) return [];
       const since = Math.max(Date.parse(writtenAt ?? ''), now() - rememberedMs);
-      const pushes = byRepository.get(formatRepository(spec.repository)) ?? [];
+      const companions = spec.alongside?.images ?? [];
+      const pushes = [spec, ...companions].flatMap(({ repository }) => byRepository.get(formatRepository(repository)) ?? []);
       return pushes.filter(({ receivedAt }) => Date.parse(receivedAt) >= since);
     },
   };

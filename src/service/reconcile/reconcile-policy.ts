@@ -25,7 +25,7 @@ import { plan } from './plan.ts';
 import type { Ports } from './ports.ts';
 import { basisOf, resultOf } from './result.ts';
 import { select, type SelectPorts } from './select.ts';
-import { isSelectedFor, pushedElsewhere, rollbackBefore, usableSpec, withdrawnRollback } from './selection.ts';
+import { isSelectedFor, pushedElsewhere, rollbackBefore, usableSpec, withCompanion, withdrawnRollback } from './selection.ts';
 import { verify, type VerifyPorts } from './verify.ts';
 
 export type ReconcilePorts = SelectPorts & VerifyPorts & ApplyPorts & Pick<Ports, 'cluster'>;
@@ -103,7 +103,8 @@ async function attemptOnce(request: ReconcileRequest, progress: Progress, ports:
   if (selected !== undefined && !isSelectedFor(selected, policy)) return { again: 'PolicyChanged', progress: onlyMade(progress) };
   const { secrets = ports.policies.secretVersions(policy, spec) } = progress;
   const cluster = asSeenBy(policy, ports.cluster);
-  const found = await unlessStalled(withProgress({ policy, spec, request, cluster, signal }, { ...progress, secrets }), ports);
+  const asked = withCompanion(request, spec);
+  const found = await unlessStalled(withProgress({ policy, spec, request: asked, cluster, signal }, { ...progress, secrets }), ports);
   const end = 'kind' in found ? { follows: followedBy(policy, spec, cluster), ...found } : found;
   // Reported now, it might overwrite the result of the reconcile that the change caused, and no other would follow.
   const isOutdated = 'kind' in end && isClearedBySecret(end) && ports.policies.secretVersions(policy, spec) !== secrets;

@@ -64,6 +64,7 @@ function describe(selection: Selection, plan: UpdatePlan, attempt: Attempt, isNo
       legacy: legacyTargets(plan, attempt),
       ...defined({ follows: followed?.policies }),
       ...(selection.isRemembered && { isRemembered: true }),
+      ...defined({ sets: selection.sets }),
     },
     selection.notes,
   );

@@ -37,7 +37,7 @@ export async function showsNew(
   const policy = policies.find(namespace, name);
   if (policy === undefined || !isUsable(policy.spec) || hint === undefined || isElsewhere(hint, policy.spec)) return false;
   const { tag } = hint;
-  const source = registry.sourceOf(policy, policy.spec);
+  const source = registry.sourceOf(policy, { ...policy.spec, repository: hint.repository ?? policy.spec.repository });
   const found = await registry.sharedAnswers.share(cause, source, tag, async () => {
     const head = await registry.headManifest(source, tag, signal);
     return head && { tag, digest: head.digest };

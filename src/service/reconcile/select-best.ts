@@ -1,9 +1,10 @@
 import { artifactOf } from '../../core/model/artifact.ts';
 import { PermanentError } from '../../core/model/errors.ts';
-import type { Outcome } from '../../core/plan/outcome.ts';
+import type { Outcome, SeenSet } from '../../core/plan/outcome.ts';
 import type { TagStrategy } from '../../core/model/tag-strategy.ts';
 import { selectTag, naturalOrder } from '../../core/select/select-tag.ts';
 import { examineTag, isOtherKind, neededTags, type OtherKind } from './examine-tag.ts';
+import { completeSet } from './complete-set.ts';
 import { readAllTimes } from './creation-times.ts';
 import { inSlices } from '../../core/async/in-parallel.ts';
 import { formatRepository } from '../../core/model/image-reference.ts';
@@ -43,20 +44,30 @@ export async function selectBest(reconcile: Reconcile, registry: Registry): Prom
   const remaining = new Set(tags);
   for (const tag of times?.others ?? []) remaining.delete(tag);
   const preferred = new Set(needed);
-  const passedOver: { readonly reason: 'PlatformMissing' | OtherKind | 'NoMatchingTag'; readonly message: string }[] = [];
+  const passedOver: { readonly reason: 'PlatformMissing' | 'CompanionMissing' | OtherKind | 'NoMatchingTag'; readonly message: string }[] =
+    [];
+  const sets: SeenSet[] = [];
   const others = () => passedOver.filter(({ reason }) => isOtherKind(reason)).length;
   while (passedOver.length - others() < maxExamined && others() < maxOthers) {
     const tag = await selectInSlices(known.strategy, remaining, preferred, signal);
     if (tag === undefined) break;
     const found = await examineTag(tag, { ...reconcile, spec: known, source }, registry);
     if ('candidate' in found) {
+      const { candidate, set, overdue } = await completeSet(found.candidate, { ...reconcile, spec: known }, registry);
+      sets.push(...(set === undefined ? [] : [set]));
+      if (overdue !== undefined) {
+        remaining.delete(tag);
+        passedOver.push({ reason: 'CompanionMissing', message: overdue });
+        continue;
+      }
       const { note } = known.strategy;
       const notes = [
         ...(note === undefined ? [] : [note]),
         ...passedOver.map(({ message }) => `passed over: ${message}`),
         ...(times?.notes ?? []),
       ];
-      return { candidate: found.candidate, spec: known, basis: 'AllTags', notes, ...(times && { created: times.created }) };
+      const seen = sets.length === 0 ? {} : { sets };
+      return { candidate, spec: known, basis: 'AllTags', ...seen, notes, ...(times && { created: times.created }) };
     }
     if (request.hint?.tag === tag && found.reason === 'TagNotFound') return { kind: 'ignored', ...found, tag };
     remaining.delete(tag);

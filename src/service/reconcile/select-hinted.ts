@@ -2,6 +2,7 @@ import { artifactOf } from '../../core/model/artifact.ts';
 import { PermanentError } from '../../core/model/errors.ts';
 import type { Outcome } from '../../core/plan/outcome.ts';
 import type { Reconcile } from './attempt.ts';
+import { completeSet } from './complete-set.ts';
 import { readSomeTimes } from './creation-times.ts';
 import { examineTag, neededTags } from './examine-tag.ts';
 import type { Registry } from './ports.ts';
@@ -20,7 +21,10 @@ export async function selectHinted(reconcile: Reconcile, { tag }: Hint, registry
   }
   const { note } = spec.strategy;
   const notes = note === undefined ? [] : [note];
-  const selection = await compareAnew({ candidate: found.candidate, spec, basis: 'OneTag', notes }, reconcile, registry);
+  const { candidate, set, overdue } = await completeSet(found.candidate, reconcile, registry);
+  if (overdue !== undefined) return { kind: 'ignored', reason: 'CompanionMissing', message: overdue, tag };
+  const sets = set === undefined ? {} : { sets: [set] };
+  const selection = await compareAnew({ candidate, spec, basis: 'OneTag', ...sets, notes }, reconcile, registry);
   return rejectTag(selection.spec, tag) ?? selection;
 }
 
@@ -45,7 +49,9 @@ export async function selectAgain(reconcile: Reconcile, selection: Selection, re
   const other = unusable[artifactOf(spec)];
   // The next reconcile finds that it is an artifact of another kind, and selects another one.
   if (other !== undefined) throw new Error(`${formatTag(source, candidate.tag)} was of another kind a moment ago: ${other}`);
-  return found === undefined ? selection : compareAnew({ ...selection, candidate: found }, reconcile, registry);
+  if (found === undefined) return selection;
+  const { candidate: whole } = await completeSet(found, reconcile, registry);
+  return compareAnew({ ...selection, candidate: whole }, reconcile, registry);
 }
 
 /** Updates the selection with what its strategy must know to compare it with what runs. */

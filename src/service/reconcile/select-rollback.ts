@@ -1,8 +1,10 @@
+import { digestOfSet, type Companion } from '../../core/model/companions.ts';
+import { completeSet } from './complete-set.ts';
 import { strategies } from '../../core/select/strategies/index.ts';
 import { withRollback } from '../../core/status/next-actions.ts';
 import { rollbackGuards } from '../../core/plan/guard-plan.ts';
 import type { Outcome } from '../../core/plan/outcome.ts';
-import { leftImages, rollbackImage } from '../../core/plan/rollback.ts';
+import { leftImages, pastCompanions, rollbackImage } from '../../core/plan/rollback.ts';
 import type { PolicyStatus } from '../../core/model/policy-status.ts';
 import { formatRepository, type Candidate } from '../../core/model/image-reference.ts';
 import { parseRollback, releaseTime } from '../../core/model/policy-actions.ts';
@@ -34,7 +36,9 @@ export async function selectRollback(
   const head = await registry.headManifest(registry.sourceOf(policy, spec), tag, signal);
   if (head === undefined) return refuse(`the registry holds no ${formatTag(spec.repository, tag)} any more`);
   // A pinned digest is what ran before. A tag is resolved anew.
-  const candidate = { tag, digest: spec.pin === 'Digest' ? (image.digest ?? head.digest) : head.digest };
+  const own = { tag, digest: spec.pin === 'Digest' ? (image.digest ?? head.digest) : head.digest };
+  const candidate = await withPastCompanions(own, reconcile, registry);
+  if (candidate.missing !== undefined) return refuse(`the registry holds no ${candidate.missing.images.join(' and no ')} any more`);
   const images = leftImages(past, candidate);
   const { mutableTag, replaces } = spec.strategy;
   const written = replaces === undefined ? undefined : mutableTag;
@@ -42,7 +46,7 @@ export async function selectRollback(
   if (written !== undefined && images.length === 0 && written !== tag) images.push({ tag: written });
   const left = await withDigests(images, candidate, (unknown) => registry.headManifest(registry.sourceOf(policy, spec), unknown, signal));
   const when = { now: new Date(cluster.now()), released: releaseTime(policy.actions) };
-  const rollback = { request: wanted, ...candidate };
+  const rollback = { request: wanted, ...own };
   let found = status;
   const begin = (now: PolicyStatus) => {
     found = now;
@@ -60,6 +64,24 @@ export async function selectRollback(
   const [newest] = left;
   const rules = { comparison, isFirst: true, guards: rollbackGuards, ...(newest && { left: newest.digest }) };
   return { candidate, spec: atOnce, basis: 'UserRequest', rules, notes: [] };
+}
+
+/** The image with the companions that were changed together with it or, if the history does not know them, with those that belong to it now. */
+async function withPastCompanions(
+  candidate: Required<Pick<Candidate, 'tag' | 'digest'>>,
+  reconcile: Reconcile,
+  registry: Registry,
+): Promise<Candidate> {
+  const { policy, spec, cluster, signal } = reconcile;
+  const past = pastCompanions(candidate, { spec, history: policy.status.history ?? [], aliases: cluster.aliases });
+  if (past === undefined) return (await completeSet(candidate, reconcile, registry)).candidate;
+  const companions: Companion[] = [];
+  for (const { repository, tag, digest } of past) {
+    const known = digest ?? (await registry.headManifest(registry.sourceOf(policy, { ...spec, repository }), tag, signal))?.digest;
+    if (known === undefined) return (await completeSet(candidate, reconcile, registry)).candidate;
+    companions.push({ image: formatRepository(repository), tag, digest: known });
+  }
+  return { ...candidate, companions, setDigest: digestOfSet(spec.repository, candidate.digest, companions) };
 }
 
 /** Whether another process has begun the same rollback, to another image. */

@@ -3,9 +3,10 @@
  * all tags (`select-best.ts`), and the earlier image that a user asked for (`select-rollback.ts`).
  */
 import type { Outcome } from '../../core/plan/outcome.ts';
-import { isPending, isSameImage, type PendingCandidate } from '../../core/plan/pending-candidate.ts';
+import { isPending, isSameImage } from '../../core/plan/pending-candidate.ts';
 import { hasChanges } from '../../core/plan/plan-update.ts';
 import { imagesOf, type Attempt, type End, type Reconcile } from './attempt.ts';
+import { completeSet } from './complete-set.ts';
 import { readConsents } from './consents.ts';
 import { findLack, rememberTags } from './examine-tag.ts';
 import { withAges } from './first-change-ages.ts';
@@ -41,7 +42,7 @@ async function selectAnew(attempt: Attempt, ports: SelectPorts): Promise<Selecte
   const found = await selectImage(reconcile, ports);
   if ('kind' in found) return found;
   const selection = await withAges(reconcile, found, ports.registry);
-  const pending = await confirmPending(reconcile, selection, ports.registry);
+  const confirmed = await confirmPending(reconcile, selection, ports.registry);
   return {
     selection,
     running,
@@ -50,7 +51,7 @@ async function selectAnew(attempt: Attempt, ports: SelectPorts): Promise<Selecte
     policySpec: policy.spec,
     generation: policy.generation,
     status: policy.status,
-    ...(pending && { pending }),
+    ...confirmed,
   };
 }
 
@@ -74,6 +75,7 @@ async function selectImage(reconcile: Reconcile, ports: SelectPorts): Promise<Se
 function selectRemembered({ policy, spec, cluster }: Reconcile): Selection | undefined {
   const selection = selectKnown(policy, spec);
   const { waiting } = policy.status;
+  if (spec.alongside !== undefined && policy.status.latest?.companions === undefined) return undefined;
   if (selection === undefined || 'kind' in selection || spec.strategy.withCreationTimes !== undefined) return undefined;
   if (spec.minAgeMs !== undefined && isPending(waiting) && waiting.tag !== selection.candidate.tag) return undefined;
   const isChanged = planWith(policy, selection, cluster).targets.some(({ changes }) => changes.length > 0);
@@ -104,13 +106,15 @@ async function confirmPending(
   reconcile: Reconcile,
   { candidate, spec }: Selection,
   registry: Registry,
-): Promise<PendingCandidate | undefined> {
+): Promise<Pick<Selected, 'pending' | 'pendingImage'>> {
   const { policy, signal } = reconcile;
   const { waiting } = policy.status;
-  if (spec.minAgeMs === undefined || !isPending(waiting) || spec.strategy.reject(waiting.tag) !== undefined) return undefined;
-  if (waiting.tag === candidate.tag || spec.strategy.isProven === true) return isSameImage(waiting, candidate) ? waiting : undefined;
+  if (spec.minAgeMs === undefined || !isPending(waiting) || spec.strategy.reject(waiting.tag) !== undefined) return {};
+  if (waiting.tag === candidate.tag || spec.strategy.isProven === true) return isSameImage(waiting, candidate) ? { pending: waiting } : {};
   const source = registry.sourceOf(policy, spec);
   const head = await registry.headManifest(source, waiting.tag, signal);
-  if (head === undefined || head.digest !== waiting.digest) return undefined;
-  return (await findLack(waiting.tag, head.digest, { spec, source, signal }, registry)) === undefined ? waiting : undefined;
+  if (head === undefined || head.digest !== waiting.digest) return {};
+  if ((await findLack(waiting.tag, head.digest, { spec, source, signal }, registry)) !== undefined) return {};
+  const whole = await completeSet({ tag: waiting.tag, digest: head.digest }, reconcile, registry);
+  return isSameImage(waiting, whole.candidate) ? { pending: waiting, pendingImage: whole.candidate } : {};
 }

@@ -1,7 +1,8 @@
 /** The image that a reconcile brings its targets to, as a value: its origin, and the rules for the change to it. */
+import { ruleOf } from '../../core/model/companions.ts';
 import { defined } from '../../core/model/defined.ts';
 import type { Guard } from '../../core/plan/guards/guard.ts';
-import { suspendedOutcome, type Outcome } from '../../core/plan/outcome.ts';
+import { suspendedOutcome, type Outcome, type SeenSet } from '../../core/plan/outcome.ts';
 import { openRollback } from '../../core/plan/rollback.ts';
 import type { PendingCandidate } from '../../core/plan/pending-candidate.ts';
 import { isUsable, type ImagePolicy, type PolicySpec } from '../../core/model/image-policy.ts';
@@ -19,6 +20,8 @@ export interface SelectRequest {
   readonly announced: boolean;
   /** When the hint was announced, in ms since 1970. */
   readonly announcedAt?: number;
+  /** The image of a companion that was announced, in place of a hint. */
+  readonly companion?: Hint;
   /** The answer of the registry about the hint from a moment ago. */
   readonly resolved?: Candidate;
   /** The tag that was selected before the running images changed: a tag of equal rank does not replace it. */
@@ -51,6 +54,8 @@ export interface Selection {
   readonly ages?: CreationTimes;
   /** Whether the image was selected earlier, and the registry was not asked again. */
   readonly isRemembered?: boolean;
+  /** The images whose companions the registry was asked for. */
+  readonly sets?: readonly SeenSet[];
   /** Remarks that a user needs to understand the selection. */
   readonly notes: readonly string[];
 }
@@ -83,8 +88,9 @@ export interface Selected {
   readonly policySpec: ImagePolicy['spec'];
   readonly generation: number;
   readonly status: PolicyStatus;
-  /** The pending candidate of the status, if it is still valid. */
+  /** The pending candidate of the status, if it is still valid, and the same with its companions. */
   readonly pending?: PendingCandidate;
+  readonly pendingImage?: Candidate;
 }
 
 /** How long an answer of the registry may justify a change. A process that stood still goes on with the answer that it had read before. */
@@ -121,13 +127,29 @@ export function rejectTag({ strategy }: PolicySpec, tag: string): Outcome | unde
 }
 
 /** The outcome of a push for a policy that need not be reconciled; undefined for one that must be. */
-export function rejectPush(policy: ImagePolicy, { tag }: Hint): Outcome | undefined {
-  return suspendedOutcome(policy) ?? (isUsable(policy.spec) ? rejectTag(policy.spec, tag) : undefined);
+export function rejectPush(policy: ImagePolicy, hint: Hint): Outcome | undefined {
+  const { spec } = policy;
+  const suspended = suspendedOutcome(policy);
+  if (suspended !== undefined || !isUsable(spec)) return suspended;
+  // The tags of companions are those that the policy selects only where they are the same.
+  return isOfCompanion(hint, spec) && spec.alongside?.match !== 'SameTag' ? undefined : rejectTag(spec, hint.tag);
 }
 
-/** Whether a hint is about another repository than the one that the policy names now. */
-export function isElsewhere({ repository }: Hint, spec: PolicySpec): boolean {
-  return repository !== undefined && !sameRepository(repository, spec.repository);
+/** Whether a hint is about none of the repositories that the policy names now. */
+export function isElsewhere(hint: Hint, spec: PolicySpec): boolean {
+  const { repository } = hint;
+  return repository !== undefined && !sameRepository(repository, spec.repository) && !isOfCompanion(hint, spec);
+}
+
+/** Whether a hint is about a companion of the policy. */
+function isOfCompanion({ repository }: Hint, { alongside }: PolicySpec): boolean {
+  return repository !== undefined && ruleOf(alongside, repository) !== undefined;
+}
+
+/** The request without a hint, if that is about a companion: which image is selected does not depend on it. */
+export function withCompanion<R extends SelectRequest>(request: R, spec: PolicySpec): R {
+  const { hint, resolved: _, ...others } = request;
+  return hint === undefined || !isOfCompanion(hint, spec) ? request : ({ ...others, companion: hint } as R);
 }
 
 export const namesAnother = 'the policy names another repository since';
@@ -152,8 +174,8 @@ export function selectKnown({ status: { latest } }: ImagePolicy, spec: PolicySpe
   return rejectTag(spec, candidate.tag) ?? { candidate, spec, basis: 'OneTag', notes: [] };
 }
 
-function toCandidate({ tag, digest, createdAt }: LatestImage): Candidate {
-  return { tag, ...defined({ digest, createdAt }) };
+function toCandidate({ tag, digest, createdAt, companions, setDigest }: LatestImage): Candidate {
+  return { tag, ...defined({ digest, createdAt, companions, setDigest }) };
 }
 
 /** The candidate, with the creation time of its image if that is known. */

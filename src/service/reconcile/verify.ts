@@ -4,7 +4,8 @@ import { hasChanges, wantsChange, type UpdatePlan } from '../../core/plan/plan-u
 import { defined } from '../../core/model/defined.ts';
 import { PermanentError } from '../../core/model/errors.ts';
 import { isUsable, policyKey, type ImagePolicy, type PolicySpec } from '../../core/model/image-policy.ts';
-import type { Candidate, ImageReference } from '../../core/model/image-reference.ts';
+import { wholeDigest } from '../../core/model/companions.ts';
+import { formatRepository, type Candidate, type ImageReference, type Repository } from '../../core/model/image-reference.ts';
 import type { ImageSource } from '../../core/model/image-source.ts';
 import { matchesTarget } from '../../core/model/resolve-target.ts';
 import type { Verification } from '../../core/model/verification.ts';
@@ -24,14 +25,14 @@ export type VerifyPorts = Pick<Ports, 'registry' | 'signatures' | 'policies'>;
 export async function verify(attempt: Attempt, planned: Planned, ports: VerifyPorts): Promise<Planned | StartAgain> {
   const { progress } = attempt;
   const { selected, decision, plan } = planned;
-  const isVerified = progress.verified !== undefined && progress.verified === plan.candidate.digest;
+  const isVerified = progress.verified !== undefined && progress.verified === wholeDigest(plan.candidate);
   const verified = decision.apply === undefined || isVerified ? undefined : await verifyCandidate(attempt, planned, ports);
   if (progress.selected === undefined) return { again: 'Prepared', progress: { ...progress, selected, verified } };
   return verified === undefined ? planned : { again: 'Verified', progress: { ...progress, selected, verified } };
 }
 
 /**
- * The digest of a plan's candidate, once it was verified; undefined for a plan that changes nothing, which is not verified. Throws a WaitError for some minutes
+ * The digest of a plan's candidate, or of its set, once all images of it were verified; undefined for a plan that changes nothing, which is not verified. Throws a WaitError for some minutes
  * if the image is not signed, because signatures follow their image, then a PermanentError. Wrong signatures: PermanentError.
  */
 async function verifyCandidate(
@@ -43,21 +44,36 @@ async function verifyCandidate(
   if (!hasChanges(plan)) return undefined;
   const demands = demandsOn(policy, spec, { plan, cluster, policies: ports.policies });
   if (demands.length === 0) return undefined;
-  const { tag, digest } = plan.candidate;
-  const name = formatTag(spec.repository, tag);
-  // The running images changed after the selection. The next try asks for the digest.
-  if (digest === undefined) throw new Error(`${name} has to be verified, and its digest was not asked for`);
-  const source = ports.registry.sourceOf(policy, spec);
-  for (const { verification, by } of demands) {
-    const others = by === policy ? {} : { by: `ImagePolicy ${policyKey(by)} has the same target and demands signatures: ` };
-    const nowMs = cluster.now();
-    // The image could have been signed since the push, or since another cause of the reconcile.
-    const { sinceMs = nowMs } = request;
-    const demand = { source, name, digest, tag, verification, namespace: by.namespace, policy, sinceMs, nowMs, ...others };
-    await demandSignatures(demand, ports.signatures, signal);
+  // An image that waits for its companions is verified with them.
+  if (plan.candidate.missing !== undefined) return undefined;
+  for (const { repository, tag, digest } of imagesToVerify(plan.candidate, spec)) {
+    const name = formatTag(repository, tag);
+    // The running images changed after the selection. The next try asks for the digest.
+    if (digest === undefined) throw new Error(`${name} has to be verified, and its digest was not asked for`);
+    const source = ports.registry.sourceOf(policy, { ...spec, repository });
+    for (const { verification, by } of demands) {
+      const others = by === policy ? {} : { by: `ImagePolicy ${policyKey(by)} has the same target and demands signatures: ` };
+      const nowMs = cluster.now();
+      // The image could have been signed since the push, or since another cause of the reconcile.
+      const { sinceMs = nowMs } = request;
+      const demand = { source, name, digest, tag, verification, namespace: by.namespace, policy, sinceMs, nowMs, ...others };
+      await demandSignatures(demand, ports.signatures, signal);
+    }
+    if (spec.pin === 'Tag') await checkTag(source, { tag, digest }, ports.registry.headManifest, signal);
   }
-  if (spec.pin === 'Tag') await checkTag(source, { tag, digest }, ports.registry.headManifest, signal);
-  return digest;
+  return wholeDigest(plan.candidate);
+}
+
+/** The images that are applied together: the candidate and its companions. */
+function imagesToVerify(
+  { tag, digest, companions = [] }: Candidate,
+  { repository, alongside }: PolicySpec,
+): { readonly repository: Repository; readonly tag: string; readonly digest: string | undefined }[] {
+  const beside = companions.flatMap((one) => {
+    const rule = alongside?.images.find((known) => formatRepository(known.repository) === one.image);
+    return rule === undefined ? [] : [{ repository: rule.repository, tag: one.tag, digest: one.digest }];
+  });
+  return [{ repository, tag, digest }, ...beside];
 }
 
 /** Signatures that an image must have, and the policy that demands them. The keys are in that policy's namespace. */
@@ -100,8 +116,8 @@ export async function verifyEarlier(
 ): Promise<void> {
   const { verification } = spec;
   if (verification === undefined) return;
-  const { name, tag = 'latest', digest: pinned } = image;
-  const source = ports.registry.sourceOf(policy, spec);
+  const { name, repository, tag = 'latest', digest: pinned } = image;
+  const source = ports.registry.sourceOf(policy, { ...spec, repository });
   const digest = pinned ?? (await ports.registry.headManifest(source, tag, signal))?.digest;
   if (digest === undefined) throw new PermanentError('TagNotFound', `${name}:${tag} is not in the registry any more`);
   const result = await ports.signatures.verify(

@@ -1,7 +1,7 @@
 /** Reads where images were built from. Each costs at most an index, a manifest and a configuration. */
 import { isAttestation } from '../../core/model/artifact.ts';
 import { BoundedMap } from '../../core/async/bounded-map.ts';
-import { type ImageOrigin, readOrigin } from '../../core/model/image-origin.ts';
+import { type ImageOrigin, readOrigin, readRevision } from '../../core/model/image-origin.ts';
 import { formatRepository, isDigest } from '../../core/model/image-reference.ts';
 import { accessKey, type ImageSource } from '../../core/model/image-source.ts';
 import type { RegistryClient } from './client.ts';
@@ -24,26 +24,63 @@ export function createOriginReader(registry: Pick<RegistryClient, 'readManifest'
   };
 }
 
+/** The commit that a digest was built from, in lower case; undefined if it names none. Rejects as the registry client does. */
+export type ReadRevision = (source: ImageSource, digest: string, signal: AbortSignal) => Promise<string | undefined>;
+
+/** Creates a reader that remembers the commits of the last digests. A commit counts whether or not the image names its repository. */
+export function createRevisionReader(registry: Pick<RegistryClient, 'readManifest' | 'readBlob'>): ReadRevision {
+  const known = new BoundedMap<string, { readonly revision: string | undefined }>(maxImages);
+  return async (source, digest, signal) => {
+    const key = `${formatRepository(source)} ${accessKey(source)} ${digest}`;
+    const found = known.get(key) ?? { revision: await revisionOf(registry, source, digest, signal) };
+    known.set(key, found);
+    return found.revision;
+  };
+}
+
+async function revisionOf(...[registry, source, digest, signal]: Parameters<typeof read>): Promise<string | undefined> {
+  const { outer, inner } = await readTexts(registry, source, digest, signal);
+  const own = outer.map(readRevision).find((revision) => revision !== undefined);
+  return own ?? (await inner()).map(readRevision).find((revision) => revision !== undefined);
+}
+
 async function read(
   registry: Pick<RegistryClient, 'readManifest' | 'readBlob'>,
   source: ImageSource,
   reference: string,
   signal: AbortSignal,
 ): Promise<ImageOrigin | undefined> {
+  const { outer, inner } = await readTexts(registry, source, reference, signal);
+  const own = readOrigin(outer);
+  if (own?.revision !== undefined) return own;
+  const [annotations = {}, labels = {}] = await inner();
+  const annotated = readOrigin([annotations]);
+  if (annotated?.revision !== undefined) return annotated;
+  // The annotations of this image take precedence, because its labels may be inherited from a base image and name the base image's source.
+  return annotated ?? own ?? readOrigin([labels]);
+}
+
+/** Annotations or labels. */
+type Texts = Readonly<Record<string, string>>;
+
+/** The annotations of an index, or of a manifest and its place; and, read when they are needed, the annotations of the image and its labels. */
+async function readTexts(
+  registry: Pick<RegistryClient, 'readManifest' | 'readBlob'>,
+  source: ImageSource,
+  reference: string,
+  signal: AbortSignal,
+): Promise<{ readonly outer: readonly Texts[]; readonly inner: () => Promise<readonly Texts[]> }> {
   const documentOf = async (name: string) => {
     const manifest = await registry.readManifest(source, name, signal);
     return (manifest && parseManifest(manifest.bytes)) ?? {};
   };
   const top = await documentOf(reference);
   const entry = top.manifests?.find((one) => !isAttestation(one));
-  const outer = [top.annotations ?? {}, entry?.annotations ?? {}];
-  const own = readOrigin(outer);
-  if (own?.revision !== undefined) return own;
-  const { config, annotations = {} } = entry === undefined ? top : await documentOf(entry.digest);
-  const inner = readOrigin([annotations]);
-  if (inner?.revision !== undefined || config === undefined || (config.size ?? 0) > maxConfigBytes) return inner ?? own;
-  const bytes = await registry.readBlob(source, config.digest, maxConfigBytes, signal);
-  const labels = bytes === undefined ? {} : (parseImageConfig(bytes).config?.Labels ?? {});
-  // The annotations of this image take precedence, because its labels may be inherited from a base image and name the base image's source.
-  return inner ?? own ?? readOrigin([labels]);
+  const inner = async (): Promise<readonly Texts[]> => {
+    const { config, annotations = {} } = entry === undefined ? top : await documentOf(entry.digest);
+    if (config === undefined || (config.size ?? 0) > maxConfigBytes) return [annotations];
+    const bytes = await registry.readBlob(source, config.digest, maxConfigBytes, signal);
+    return [annotations, bytes === undefined ? {} : (parseImageConfig(bytes).config?.Labels ?? {})];
+  };
+  return { outer: [top.annotations ?? {}, entry?.annotations ?? {}], inner };
 }

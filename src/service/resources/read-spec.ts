@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import { BoundedMap } from '../../core/async/bounded-map.ts';
 import { artifactOf, type Artifact } from '../../core/model/artifact.ts';
+import type { Alongside } from '../../core/model/companions.ts';
 import { defined } from '../../core/model/defined.ts';
 import { parseDuration } from '../../core/model/text.ts';
 import { PermanentError } from '../../core/model/errors.ts';
@@ -72,6 +73,7 @@ export function readSpec(raw: unknown, { namespace, writtenIn }: SpecSource, con
   return {
     repository,
     ...defined({ artifact: spec.artifact }),
+    ...(spec.alongside !== undefined && { alongside: readAlongside(spec.alongside, context) }),
     strategy,
     pin: pinOf(spec),
     allowDowngrade: spec.update?.allowDowngrade ?? false,
@@ -163,6 +165,17 @@ export function readRepository(image: string, aliases: RegistryAliases): Reposit
   const { repository, tag, digest } = parseImageReference(image, aliases);
   if (tag === undefined && digest === undefined) return repository;
   throw invalid('write only the repository, without a tag or digest: select chooses the tag');
+}
+
+function readAlongside({ images, match, within }: NonNullable<Spec['alongside']>, { aliases }: ReadContext): Alongside {
+  return {
+    images: images.map(({ image, containers }, index) => ({
+      repository: inField(`spec.alongside.images[${index}].image`, () => readRepository(image, aliases)),
+      ...defined({ containers }),
+    })),
+    match,
+    withinMs: readDuration('spec.alongside.within', within) ?? 0,
+  };
 }
 
 function readDuration(field: string, text: string | undefined): number | undefined {

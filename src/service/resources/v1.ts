@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { storedStatusSchema } from '../../core/model/stored-status.ts';
 import { withChecks, withRules } from './rules.ts';
+import { alongside, alongsideRule, checkAlongside } from './v1-fields/alongside.ts';
 import { artifact } from './v1-fields/artifact.ts';
 import { repositoryField } from './v1-fields/image.ts';
 import { select, tags } from './v1-fields/select.ts';
@@ -22,6 +23,7 @@ export const specSchema = withChecks(
         artifact: artifact.exactOptional(),
         select,
         tags: tags.exactOptional(),
+        alongside: alongside.exactOptional(),
         platforms: platforms.exactOptional(),
         minAge: minAge.exactOptional(),
         pullSecrets: pullSecrets.exactOptional(),
@@ -46,6 +48,7 @@ export const specSchema = withChecks(
         rule: '!has(self.select) || !has(self.select.proven) || (!has(self.tags) && !has(self.artifact) && (!has(self.update) || !has(self.update.after)))',
         message: 'select.proven selects images by what other policies run: remove tags, artifact and update.after',
       },
+      alongsideRule,
     ],
   ),
   checkFollowedTag,
@@ -53,6 +56,7 @@ export const specSchema = withChecks(
   checkArtifact,
   checkPinnedFields,
   checkAllowedFields,
+  checkAlongside,
 );
 
 export type Spec = z.input<typeof specSchema>;

@@ -4,11 +4,13 @@ import type { ContainerChange, ImageList, Workload, WorkloadContainer } from '..
 /** What the API server makes of a patch. */
 export function change(
   workload: Workload,
-  changes: readonly (Pick<ContainerChange, 'index' | 'list' | 'to' | 'update'> & Partial<Pick<ContainerChange, 'container' | 'fields'>>)[],
+  changes: readonly (Pick<ContainerChange, 'index' | 'list' | 'to' | 'update'> &
+    Partial<Pick<ContainerChange, 'container' | 'fields' | 'alongside'>>)[],
 ): Workload {
+  const all = changes.flatMap((one): Pick<ContainerChange, 'index' | 'list' | 'to' | 'update'>[] => [one, ...(one.alongside ?? [])]);
   const patch = <T extends WorkloadContainer>(entries: readonly T[], name: ImageList, indexOf: (entry: T, index: number) => number) =>
     entries.map((container, at) => {
-      const made = changes.find(({ index, list = 'containers' }) => index === indexOf(container, at) && list === name);
+      const made = all.find(({ index, list = 'containers' }) => index === indexOf(container, at) && list === name);
       if (made === undefined) return container;
       return { ...container, image: made.to, imageOwner: 'image-watcher', ...(made.update && { lastUpdate: made.update }) };
     });

@@ -3,7 +3,7 @@ import { asSeenBy } from '../../../src/core/plan/consent.ts';
 import { type ImagePolicy, policyKey } from '../../../src/core/model/image-policy.ts';
 import { matchesSelector } from '../../../src/core/model/label-selector.ts';
 import { formatRepository, type Candidate, type Repository } from '../../../src/core/model/image-reference.ts';
-import { createPolicyIndex } from '../../../src/service/cluster/policy-indexes.ts';
+import { companionRepositories, createPolicyIndex } from '../../../src/service/cluster/policy-indexes.ts';
 import type { Notice } from '../../../src/core/model/notice.ts';
 import { decideAlike } from '../../../src/core/model/policy-basis.ts';
 import type { PolicyStatus } from '../../../src/core/model/policy-status.ts';
@@ -35,6 +35,9 @@ export interface World {
   readonly workloads: Map<string, Workload>;
   /** What the registry holds: tag → digest. */
   readonly tags: Map<string, string>;
+  /** What the repositories of companions hold: path → tag → digest; and the commits of images, by digest. */
+  readonly companions: Map<string, Map<string, string>>;
+  readonly revisions: Map<string, string>;
   /** What images are: digest → platforms and creation time, or why it is none; the others are of linux/amd64, and do not say when they were created. */
   readonly facts: Map<string, Partial<ImageFacts>>;
   /** `HEAD tag` (or GET, where the tag is to be used), `READ letter` (of a digest, once, as the client does), `LIST path`, `PATCH name` and `GET name`, in order: where the number of requests is the promise. */
@@ -87,6 +90,8 @@ export function createWorld(overrides: PortOverrides = {}): World {
     ['1.2.3', digestOf('a')],
     ['1.3.0', digestOf('b')],
   ]);
+  const companions = new Map<string, Map<string, string>>();
+  const revisions = new Map<string, string>();
   const facts = new Map<string, Partial<ImageFacts>>();
   const readDigests = new Set<string>();
   const requests: string[] = [];
@@ -112,9 +117,10 @@ export function createWorld(overrides: PortOverrides = {}): World {
     return { digest, platforms: ['linux/amd64'], unusable: {}, ...facts.get(digest) };
   };
 
-  const resolveTag: ResolveTag = async (_, tag) => {
+  const tagsOf = (path: string) => companions.get(path) ?? tags;
+  const resolveTag: ResolveTag = async ({ path }, tag) => {
     requests.push(`HEAD ${tag}`);
-    const digest = tags.get(tag);
+    const digest = tagsOf(path).get(tag);
     return digest === undefined ? undefined : { digest };
   };
 
@@ -122,6 +128,11 @@ export function createWorld(overrides: PortOverrides = {}): World {
     policies: {
       all: () => policies.values(),
       find: (namespace, name) => policies.get(policyKey({ namespace, name })),
+      matchCompanions: (repository) => {
+        const index = createPolicyIndex(companionRepositories);
+        for (const policy of policies.values()) index.put(policy);
+        return index.match(repository);
+      },
       match: (repository) => {
         const index = createPolicyIndex();
         for (const policy of policies.values()) index.put(policy);
@@ -195,8 +206,9 @@ export function createWorld(overrides: PortOverrides = {}): World {
       readTag: resolveTag,
       listTags: async (repository) => {
         requests.push(`LIST ${repository.path}`);
-        return [...tags.keys()];
+        return [...tagsOf(repository.path).keys()];
       },
+      readRevision: async (_, digest) => revisions.get(digest),
       readImage,
       readPlatforms: readImage,
       hasRead: async () => true,
@@ -247,6 +259,8 @@ export function createWorld(overrides: PortOverrides = {}): World {
     policies,
     workloads,
     tags,
+    companions,
+    revisions,
     facts,
     requests,
     namespaces,

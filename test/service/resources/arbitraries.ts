@@ -7,6 +7,8 @@ import type { JsonObject } from '../../../src/core/model/untyped.ts';
 import { approvalRoundArbitrary, approvalsArbitrary } from './approval-arbitrary.ts';
 import { checkRecordArbitrary, rolloutArbitrary } from './check-arbitrary.ts';
 import { followArbitraries, keepsRules, provenBy } from './follow-arbitrary.ts';
+import { alongsideArbitrary, showsPairs } from './alongside-arbitrary.ts';
+import { selector } from './selector-arbitrary.ts';
 import { chartTarget, fields, list, matching, some, text, windows } from './arbitrary-parts.ts';
 
 const duration = fc
@@ -19,7 +21,6 @@ const duration = fc
 const strictName = (...samples: string[]) => matching(/^[a-z0-9](?:[a-z0-9-]{0,20}[a-z0-9])?$/, ...samples);
 const namespace = text(63, 'shop', 'ops', 'default');
 const name = text(253, 'web', 'api', 'web-canary');
-const label = matching(/^(?:[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,20}[A-Za-z0-9])?)?$/, 'web', 'prod', '');
 const repository = text(255, 'library/openjdk', 'nginx', 'harbor.example.com/shop/web', 'localhost:5000/a');
 const image = repository.filter((text) => !/@|:[^/]*$|:\/\/|[A-Z]/.test(text));
 const range = fc.oneof(text(512, '1.18.*', '>=1.4 <2', '^2', '', 'x'), fc.constant('>=1.0.0 || '.repeat(46)));
@@ -39,16 +40,6 @@ const ignore = list(text(512, '-debug$', 'rc'));
 const tags = fc.oneof(
   some({ allow: pattern, ignore }),
   some({ allow: pattern, extract: text(512, '$version', '$0'), ignore }, ['allow', 'extract']),
-);
-const labelKey = text(317, 'app', 'example.com/tier');
-const requirement = fc.oneof(
-  some({ key: labelKey, operator: fc.constantFrom('In', 'NotIn'), values: list(label, 1) }, ['key', 'operator', 'values']),
-  some({ key: labelKey, operator: fc.constantFrom('Exists', 'DoesNotExist'), values: fc.constant<string[]>([]) }, ['key', 'operator']),
-);
-const labels = fc.dictionary(text(63, 'app', 'uses', 'constructor', '__proto__'), label, { minKeys: 1, maxKeys: 3, noNullPrototype: true });
-const selector = fc.oneof(
-  some({ matchLabels: labels, matchExpressions: list(requirement) }, ['matchLabels']),
-  some({ matchExpressions: list(requirement, 1) }, ['matchExpressions']),
 );
 const containers = fc.uniqueArray(strictName('web', 'sidecar'), { minLength: 1, maxLength: 3 });
 const where = {
@@ -88,6 +79,7 @@ const poll = some({ interval: duration });
 const wholeSpec = some(
   {
     image,
+    alongside: alongsideArbitrary({ image, containers, duration }),
     artifact: fc.constantFrom('Image', 'Chart', 'Any'),
     select,
     tags,
@@ -151,7 +143,7 @@ const nearlyVisibleSpec = fc.tuple(visibleSpec, wholeSpec, fc.nat()).map(([visib
 });
 
 /** The JSON that goes over the wire. */
-function wire<T>(arbitrary: fc.Arbitrary<unknown>): fc.Arbitrary<T> {
+export function wire<T>(arbitrary: fc.Arbitrary<unknown>): fc.Arbitrary<T> {
   return arbitrary.map((value) => JSON.parse(JSON.stringify(value)) as T);
 }
 
@@ -159,14 +151,14 @@ function wire<T>(arbitrary: fc.Arbitrary<unknown>): fc.Arbitrary<T> {
 export const v1SpecArbitrary: fc.Arbitrary<Spec> = wire(
   fc
     .oneof({ weight: 3, arbitrary: wholeSpec }, { weight: 3, arbitrary: nearlyVisibleSpec }, { weight: 2, arbitrary: visibleSpec })
-    .filter(keepsRules),
+    .filter((spec) => keepsRules(spec) && showsPairs(spec)),
 );
 
 /** v1 specs that v1alpha1 can express. */
 export const visibleV1SpecArbitrary: fc.Arbitrary<Spec> = wire(visibleSpec);
 
 const date = fc.date({ min: new Date('2020-01-01T00:00:00Z'), max: new Date('2099-12-31T00:00:00Z'), noInvalidDate: true });
-const dateTime = date.map((value) => value.toISOString().replace(/\.\d{3}Z$/, 'Z'));
+export const dateTime = date.map((value) => value.toISOString().replace(/\.\d{3}Z$/, 'Z'));
 const digest = text(160, `sha256:${'a'.repeat(64)}`, `sha256:${'b'.repeat(64)}`);
 const tag = text(128, '1.4.2', 'latest', 'main-20261121');
 const runningImage = text(1024, 'harbor.example.com/shop/web:1.4.2', 'nginx');
@@ -201,10 +193,11 @@ const condition = some(
 );
 /** A list map: each type once. */
 const conditions = fc.uniqueArray(condition, { maxLength: 4, selector: ({ type }) => type });
-const unlisted = text(64, '0123456789abcdef');
 const change = some(
   {
     ...object,
+    setDigest: digest,
+    alongside: list(fc.record({ container, from: runningImage, to: runningImage })),
     container,
     from: runningImage,
     to: runningImage,
@@ -226,28 +219,48 @@ export const v1StatusArbitrary: fc.Arbitrary<PolicyStatus> = wire(
   some({
     observedGeneration: count,
     conditions,
-    latest: some({ tag, digest, createdAt: dateTime, selectedAt: dateTime }, ['tag', 'selectedAt']),
+    latest: some(
+      {
+        tag,
+        digest,
+        setDigest: digest,
+        companions: list(fc.record({ image: repository, tag, digest })),
+        createdAt: dateTime,
+        selectedAt: dateTime,
+      },
+      ['tag', 'selectedAt'],
+    ),
     trigger: some({ ...cause, receivedAt: dateTime, handledAt: dateTime }, ['source', 'handledAt']),
     lastCheckTime: dateTime,
     lastHandledRequest: text(253, '2026-11-21T10:00:00Z'),
     lastHandledRollback: text(253, 'previous'),
     lastHandledRejection: text(253, '1.0.0@sha256:a'),
     rollback: fc.record({ request: text(253, 'previous'), tag, digest }),
-    waiting: some({ tag, digest, since: dateTime, until: dateTime, reason }, ['until', 'reason']),
+    waiting: some({ tag, digest, setDigest: digest, since: dateTime, until: dateTime, reason }, ['until', 'reason']),
     running: text(140, '1.4.2,+1'),
     targets: list(
-      some({ ...object, container, image: runningImage, state: fc.constantFrom('UpToDate', 'Kept', 'Problem'), message }, [
-        'kind',
-        'namespace',
-        'name',
-        'state',
-      ]),
+      some(
+        {
+          ...object,
+          container,
+          companion: fc.boolean(),
+          image: runningImage,
+          state: fc.constantFrom('UpToDate', 'Kept', 'Problem'),
+          message,
+        },
+        ['kind', 'namespace', 'name', 'state'],
+      ),
     ),
-    targetCounts: some({ total: count, upToDate: count, problems: count, unlisted }, ['total', 'upToDate', 'problems']),
+    targetCounts: some({ total: count, upToDate: count, problems: count, unlisted: text(64, '0123456789abcdef') }, [
+      'total',
+      'upToDate',
+      'problems',
+    ]),
     rollouts: some({ ...counts, settledAt: dateTime, lastDoneAt: dateTime }, ['progressing', 'done', 'failed', 'rolledBack']),
     lastAppliedTag: tag,
     history: list(change),
-    rejected: list(some({ digest, tag, reason, message, at: dateTime }, ['digest', 'reason', 'at'])),
+    incomplete: list(some({ tag, digest, missing: list(runningImage), since: dateTime }, ['tag', 'missing', 'since'])),
+    rejected: list(some({ digest, setDigest: digest, tag, reason, message, at: dateTime }, ['digest', 'reason', 'at'])),
     checks: list(checkRecordArbitrary({ dateTime, digest, tag, message })),
     reverted: list(
       some({ ...workload, container, tag, digest, count: fc.integer({ min: 1, max: 9 }), at: dateTime }, [
@@ -260,7 +273,7 @@ export const v1StatusArbitrary: fc.Arbitrary<PolicyStatus> = wire(
         'at',
       ]),
     ),
-    pendingApproval: some({ tag, digest }, ['tag', 'digest']),
+    pendingApproval: some({ tag, digest, images: list(runningImage) }, ['tag', 'digest']),
     approvals: approvalRoundArbitrary({ tag, digest, dateTime }),
     ...followArbitraries({ tag, digest, dateTime, message, namespace, name }),
   }),
@@ -289,25 +302,4 @@ export const olderStatusArbitrary: fc.Arbitrary<JsonObject> = wire(some(shownSta
 /** Every v1alpha1 status that the API server accepts. */
 export const v1alpha1StatusArbitrary: fc.Arbitrary<JsonObject> = wire(
   some({ ...shownStatus, v1: fc.oneof(v1StatusArbitrary, fc.dictionary(fc.string(), fc.jsonValue())) }),
-);
-
-const oneOrMore = { minKeys: 1, noNullPrototype: true };
-
-/** Metadata as the API server sets it; the object lies in the namespace shop. */
-export const metadataArbitrary: fc.Arbitrary<JsonObject> = wire(
-  some(
-    {
-      name: fc.constantFrom('web', 'api'),
-      namespace: fc.constant('shop'),
-      uid: fc.uuid(),
-      resourceVersion: fc.nat().map(String),
-      generation: fc.integer({ min: 1, max: 100 }),
-      labels: fc.dictionary(fc.constantFrom('app', 'tier'), label, oneOrMore),
-      annotations: fc.dictionary(fc.constantFrom('a.example.com/x', 'constructor', '__proto__'), fc.string(), oneOrMore),
-      managedFields: fc.constant([{ manager: 'kubectl', operation: 'Update', fieldsV1: { 'f:spec': {} } }]),
-      deletionTimestamp: dateTime,
-      finalizers: fc.constant(['example.com/x']),
-    },
-    ['name', 'namespace', 'uid', 'resourceVersion', 'generation'],
-  ),
 );

@@ -78,6 +78,14 @@ export const specArbitrary: fc.Arbitrary<object> = some(
   {
     image,
     artifact: fc.constantFrom('Image', 'Chart', 'Any'),
+    alongside: some(
+      {
+        images: list(some({ image, containers }, ['image']), 1),
+        match: fc.constantFrom('SameTag', 'SameRevision'),
+        within: duration,
+      },
+      ['images'],
+    ),
     select: strategy,
     tags,
     platforms: fc.uniqueArray(fc.constantFrom('linux/amd64', 'linux/arm/v7', 'windows/amd64'), { maxLength: 3 }),

@@ -1,3 +1,5 @@
+import { wholeDigest } from '../../model/companions.ts';
+import { defined } from '../../model/defined.ts';
 import { actionAnnotations, parseApproval } from '../../model/policy-actions.ts';
 import { approvalPrefix } from '../../model/named-approvals.ts';
 import { countApprovals, describeCount } from '../approvals.ts';
@@ -11,7 +13,8 @@ export const approval: Guard = {
     const { policy, spec, candidate } = context;
     if (spec.mode !== 'Approval') return undefined;
     if (spec.approvals !== undefined) return byMany(context);
-    const { tag, digest } = candidate;
+    const { tag } = candidate;
+    const digest = wholeDigest(candidate);
     const written = policy.actions?.approve;
     const approved = parseApproval(written);
     if (digest !== undefined && approved?.tag === tag && approved.digest === digest) return undefined;
@@ -26,7 +29,7 @@ export const approval: Guard = {
 /** The decision of a policy that asks for several people. The annotation `approve`, which names nobody, has no effect on it. */
 function byMany({ policy, spec, candidate, now }: GuardContext): GuardDecision | undefined {
   const { tag } = candidate;
-  const count = countApprovals({ ...policy, spec }, candidate, now);
+  const count = countApprovals({ ...policy, spec }, { tag, ...defined({ digest: wholeDigest(candidate) }) }, now);
   if (count === undefined || (count.isEnough && candidate.digest !== undefined)) return undefined;
   const hint = `approve it with image-watcher approve ${policy.namespace}/${policy.name}, on the dashboard, or with an annotation ${approvalPrefix}…`;
   return { kind: 'blocked', reason: 'ApprovalRequired', message: `${tag} waits for approval: ${describeCount(count)}: ${hint}` };

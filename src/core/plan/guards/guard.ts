@@ -14,7 +14,7 @@ export interface GuardContext {
   readonly crossNamespace: CrossNamespace;
   /** The consents by workload, as they were just read. Undefined if they were not read, and nothing is about to be patched. */
   readonly consents?: ReadonlyMap<string, Consent>;
-  readonly spec: Pick<PolicySpec, 'mode' | 'approvals' | 'windows' | 'strategy' | 'rollout' | 'after'>;
+  readonly spec: Pick<PolicySpec, 'mode' | 'alongside' | 'approvals' | 'windows' | 'strategy' | 'rollout' | 'after'>;
   readonly candidate: Candidate;
   /** When the candidate and the images that it replaces were created. Images that could not be read are absent; undefined if the registry was not asked. */
   readonly ages?: CreationTimes;

@@ -1,6 +1,7 @@
 /** The list of guards, in the order in which their messages are shown. All steps to add one: test/structure/worked-examples/guard.ts. */
 import { approval } from './approval.ts';
 import { checks } from './checks.ts';
+import { companions } from './companions.ts';
 import { consent } from './consent.ts';
 import { crossNamespace } from './cross-namespace.ts';
 import { dryRun } from './dry-run.ts';
@@ -21,6 +22,7 @@ export const guards: readonly Guard[] = [
   crossNamespace,
   consent,
   rewritten,
+  companions,
   rejected,
   retry,
   held,

@@ -1,3 +1,4 @@
+import { wholeDigest } from '../../model/companions.ts';
 import { defined } from '../../model/defined.ts';
 import { actionAnnotations } from '../../model/policy-actions.ts';
 import type { RejectedImage } from '../../model/policy-status.ts';
@@ -5,7 +6,7 @@ import { tryParseImageReference } from '../../model/image-reference.ts';
 import { lastUpdateOf, type LastUpdate } from '../../model/last-update.ts';
 import { formatWorkload, isSameWorkload } from '../../model/workload.ts';
 import type { TargetPlan } from '../plan-update.ts';
-import { describeRejection, isDecision, openRejection } from '../rejections.ts';
+import { describeRejection, isDecision, isRejectionOf, openRejection } from '../rejections.ts';
 import type { Guard, GuardContext, GuardDecision } from './guard.ts';
 import { isNewerImage } from '../../select/select-tag.ts';
 import { holdDecision, isReleased } from './released.ts';
@@ -56,7 +57,7 @@ function rolledBackHere({ target, workload, changes }: TargetPlan, context: Guar
 
 /** Whether a rollback left the candidate: the image whose rollout failed or, if a user requested it, one that is not newer than the image that ran. */
 function leavesImage({ failed, left, from }: LastUpdate, { candidate, spec }: GuardContext): boolean {
-  if (failed !== undefined) return failed === candidate.digest;
+  if (failed !== undefined) return failed === wholeDigest(candidate);
   if (left !== undefined && left === candidate.digest) return true;
   const { tag, digest } = tryParseImageReference(from) ?? {};
   if (tag === undefined) return false;
@@ -65,7 +66,8 @@ function leavesImage({ failed, left, from }: LastUpdate, { candidate, spec }: Gu
 }
 
 /** Whether a rejection applies to the candidate. After a requested rollback it also applies to versions in between. */
-function isAbout({ digest, tag, reason }: RejectedImage, { candidate, spec }: GuardContext): boolean {
-  if (candidate.digest === digest) return true;
+function isAbout(image: RejectedImage, { candidate, spec }: GuardContext): boolean {
+  if (isRejectionOf(image, candidate)) return true;
+  const { digest, tag, reason } = image;
   return reason === 'RollbackRequested' && tag !== undefined && !isNewerImage(candidate, { tag, digest }, spec);
 }

@@ -36,6 +36,7 @@ const neverMatching: ReadonlySet<string> = new Set<Reason>([
   'FieldPathMissing',
   'FieldNotText',
   'ContainerNotFound',
+  'CompanionShared',
   'CrossNamespaceDenied',
   'NoConsent',
   'NoMatchingTag',

@@ -130,7 +130,7 @@ async function whyNotAllowed(
 /** Why the earlier images lack the signatures that the policy demands now; undefined if they have them. */
 async function whyNotVerified(open: readonly Rollback[], check: RolloutCheck, ports: RolloutPorts): Promise<string | undefined> {
   try {
-    for (const from of new Set(open.map(({ entry }) => entry.from))) {
+    for (const from of new Set(open.flatMap(({ entry }) => [entry.from, ...(entry.alongside ?? []).map((one) => one.from)]))) {
       await verifyEarlier(check, parseImageReference(from, check.cluster.aliases), ports);
     }
     return undefined;

@@ -7,7 +7,7 @@ import { findingOf } from '../validation/problem.ts';
 const misplacedCapital = '/[^A-Z]*[A-Z]|^[^/]*[A-Z][^/]*$|^[^/.:]*[A-Z][^/.:]*/';
 
 /** The rules of an image name, in both versions. A name with an "@" may contain a password, so it gets only the first rule, which does not quote it. */
-const rulesOfImage = (chooser: 'select' | 'tagPolicy'): Rule[] => [
+const rulesOfImage = (chooser: 'select' | 'tagPolicy' | 'match'): Rule[] => [
   {
     rule: "!self.contains('@') && !self.matches(':[^/]*$')",
     message: `write only the repository, without a tag or digest: ${chooser} chooses the tag`,
@@ -20,7 +20,7 @@ const rulesOfImage = (chooser: 'select' | 'tagPolicy'): Rule[] => [
 ];
 
 /** The repository of a policy: `spec.image` of v1 and `spec.repository` of v1alpha1, each with the field that chooses the tag. */
-export const repositoryField = (chooser: 'select' | 'tagPolicy') =>
+export const repositoryField = (chooser: 'select' | 'tagPolicy' | 'match') =>
   withChecks(
     withRules(
       z

@@ -4,6 +4,11 @@ import { chartSpec, deployment, release, specWith, withKeyless, withTarget, with
 export const acceptedSpecs: readonly (readonly [name: string, spec: object])[] = [
   ['the smallest', specWith()],
   ['fields that are null', specWith({ tags: null, update: null, minAge: null, rollout: { timeout: null } })],
+  ['an image alongside', specWith({ alongside: { images: [{ image: 'harbor.example.com/shop/proxy', containers: ['proxy'] }] } })],
+  [
+    'tags that move, alongside by their commits',
+    specWith({ select: { digest: { tag: 'latest' } }, alongside: { images: [{ image: 'nginx' }], match: 'SameRevision', within: '5m' } }),
+  ],
   ['a port', specWith({ image: 'registry.example.com:5000/shop/web' })],
   ['capitals in a host, which has no case', specWith({ image: 'Harbor.Example.com:5000/shop/web' })],
   ['an empty range', specWith({ select: { semver: { range: '' } } })],

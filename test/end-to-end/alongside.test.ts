@@ -1,0 +1,67 @@
+/** An application and its sidecar, in repositories of their own: they change together, or not at all. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { actionAnnotations } from '../../src/core/model/policy-actions.ts';
+import { waitFor } from '../harness/wait-for.ts';
+import { bodyOf, createPair, partsOf, pushPart, tagsOf, waitForBoth } from './alongside-world.ts';
+import { assertPatchedTimes, deliver, startWorld, type World } from './world.ts';
+
+describe('images alongside', () => {
+  let world: World;
+  before(async () => {
+    world = await startWorld();
+  });
+  after(() => world.stop());
+
+  it('wait for what is missing with a reason, pass it over in time, and take it when it comes after all', async () => {
+    const service = await world.start();
+    const { host } = world.quiet;
+    const alongside = { images: [{ image: `${host}/${partsOf('late').sidecar}` }], within: '2s' };
+    await createPair(world, 'late', { alongside });
+    const digest = await pushPart(world, 'late', 'own', '1.1.0');
+    await deliver(service, bodyOf(world, 'late', 'own', { tag: '1.1.0', digest }));
+    await waitFor('the image to be missed', async () => (await world.readStatus('late')).incomplete?.[0]?.tag === '1.1.0');
+    assert.deepEqual((await world.readStatus('late')).incomplete?.[0]?.missing, [`${host}/${partsOf('late').sidecar}:1.1.0`]);
+    await waitFor('it to be passed over', async () => {
+      const { waiting, conditions } = await world.readStatus('late');
+      return waiting === undefined && conditions?.some(({ message }) => message.includes('passed over: 1.1.0 has no'));
+    });
+    assert.deepEqual(tagsOf(await world.readDeployment('late')), ['1.0.0', '1.0.0']);
+    const other = await pushPart(world, 'late', 'sidecar', '1.1.0');
+    await deliver(service, bodyOf(world, 'late', 'sidecar', { tag: '1.1.0', digest: other }));
+    assertPatchedTimes(await waitForBoth(world, 'late', '1.1.0'), 1);
+    await service.stop();
+  });
+
+  it('are approved as a set, and rolled back together', async () => {
+    const service = await world.start();
+    await createPair(world, 'asked', { update: { mode: 'Approval' } });
+    const digests: string[] = [];
+    for (const part of ['own', 'sidecar'] as const) {
+      const digest = await pushPart(world, 'asked', part, '1.1.0');
+      digests.push(digest);
+      await deliver(service, bodyOf(world, 'asked', part, { tag: '1.1.0', digest }));
+    }
+    const pending = await waitFor('both to wait for approval', async () => (await world.readStatus('asked')).pendingApproval);
+    const { own, sidecar } = partsOf('asked');
+    const { host } = world.quiet;
+    assert.deepEqual(pending.images, [`${host}/${own}@${digests[0]}`, `${host}/${sidecar}@${digests[1]}`]);
+    await world.annotate(world.policyPath('asked'), { [actionAnnotations.approve]: `1.1.0@${pending.digest}` });
+    assertPatchedTimes(await waitForBoth(world, 'asked', '1.1.0'), 1);
+    await waitFor('the change to be told', async () => (await world.readStatus('asked')).history?.length === 1);
+    await world.annotate(world.policyPath('asked'), { [actionAnnotations.rollbackTo]: 'previous' });
+    assertPatchedTimes(await waitForBoth(world, 'asked', '1.0.0'), 2);
+    const { history } = await waitFor('the rollback to be told', async () => {
+      const status = await world.readStatus('asked');
+      return status.history?.[0]?.trigger === 'Rollback' && status;
+    });
+    assert.deepEqual(
+      history?.map(({ trigger, alongside = [] }) => [trigger, alongside.map(({ from, to }) => [from, to])]),
+      [
+        ['Rollback', [[`${host}/${sidecar}:1.1.0`, `${host}/${sidecar}:1.0.0`]]],
+        ['Approval', [[`${host}/${sidecar}:1.0.0`, `${host}/${sidecar}:1.1.0`]]],
+      ],
+    );
+    await service.stop();
+  });
+});
