@@ -80,9 +80,9 @@ export function createImageVerifier({ registry, readSecret, trustRoot, now = Dat
 
 /** Reads the certificates of OpenPGP in each Secret, of which those count that are valid now. */
 function readPgpKeys({ refs, namespace }: Pick<WantedKeys<ProvenanceKey>, 'refs' | 'namespace'>, now: number): WantedKeys<ProvenanceKey> {
-  const read = (name: string, text: string): Keys<ProvenanceKey> => {
+  const read = async (name: string, text: string): Promise<Keys<ProvenanceKey>> => {
     if (text.length > maxKeyText) throw new Error(`it has more than ${maxKeyText} characters (gpg --export-options export-minimal)`);
-    const { keys, problems } = readCertificates(readKeyBlocks(text), now);
+    const { keys, problems } = await readCertificates(readKeyBlocks(text), now);
     return { usable: keys.map((key) => ({ name, key })), problems: problems.map((problem) => `${name}: ${problem}`) };
   };
   return { refs, namespace, read };

@@ -77,16 +77,16 @@ export interface Keys<Key = PublicKey> {
   readonly problems: readonly string[];
 }
 
-/** The keys to read, in the Secrets of a namespace. `read`: all keys of a text, under a name that is worded for users; it throws an Error that says what is wrong. */
+/** The keys to read, in the Secrets of a namespace. `read`: all keys of a text, under a name that is worded for users; it rejects with an Error that says what is wrong. */
 export interface WantedKeys<Key> {
   readonly refs: readonly KeyRef[];
   readonly namespace: string;
-  readonly read: (name: string, text: string) => Keys<Key>;
+  readonly read: (name: string, text: string) => Promise<Keys<Key>>;
 }
 
 /** Reads the public keys of cosign of a policy, each in PEM form. */
 export function readPemKeys(refs: readonly KeyRef[], namespace: string): WantedKeys<PublicKey> {
-  return { refs, namespace, read: (name, text) => ({ usable: [readPublicKey(name, text)], problems: [] }) };
+  return { refs, namespace, read: async (name, text) => ({ usable: [readPublicKey(name, text)], problems: [] }) };
 }
 
 /** Reads keys of a policy from its own namespace. An unusable key does not affect the others. */
@@ -98,18 +98,23 @@ export async function readKeys<Key>(
   const names = [...new Set(refs.map(({ secret }) => secret))];
   const readOne = async (name: string) => [name, await readSecret({ namespace, name }, signal)] as const;
   const secrets = new Map(await Promise.all(names.map(readOne)));
-  const keys = refs.map(({ secret, key }) => {
+  const keys: Keys<Key>[] = [];
+  for (const { secret, key } of refs) {
     const where = `Secret ${namespace}/${secret}`;
     const text = textOf(key, where, secrets.get(secret));
-    if (typeof text === 'string') return { usable: [], problems: [text] };
-    const name = `key ${key} of ${where}`;
-    try {
-      return read(name, text.value);
-    } catch (error) {
-      return { usable: [], problems: [`${name} cannot be used: ${describeError(error)}`] };
-    }
-  });
+    keys.push(
+      typeof text === 'string' ? { usable: [], problems: [text] } : await readOrExplain(`key ${key} of ${where}`, text.value, read),
+    );
+  }
   return { usable: keys.flatMap(({ usable }) => usable), problems: keys.flatMap(({ problems }) => problems) };
+}
+
+async function readOrExplain<Key>(name: string, text: string, read: WantedKeys<Key>['read']): Promise<Keys<Key>> {
+  try {
+    return await read(name, text);
+  } catch (error) {
+    return { usable: [], problems: [`${name} cannot be used: ${describeError(error)}`] };
+  }
 }
 
 /** The text of a key in a Secret; as a string, why there is none. */

@@ -57,7 +57,7 @@ export async function verifyProvenance(
   if (layer.size > maxBytes) return invalid(`its provenance has ${layer.size} bytes, and at most ${maxBytes} are read`);
   const bytes = await registry.readBlob(source, layer.digest, maxBytes, signal);
   if (bytes === undefined) return invalid('the registry does not hold its provenance');
-  const message = verifyMessage(
+  const message = await verifyMessage(
     bytes,
     keys.map(({ key }) => key),
     now(),

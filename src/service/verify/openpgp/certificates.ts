@@ -28,6 +28,32 @@ const kinds = {
 const mayCertify = 0x01;
 const maySign = 0x02;
 
+/** How many signatures of the owners are verified in one text: the certificates of a dozen people have fewer. Each may take milliseconds, and whoever writes the text chooses how many there are. */
+const maxVerified = 64;
+
+/** The time at which keys are to be valid, in seconds since 1970, and how many signatures may still be verified. */
+interface Evaluation {
+  readonly now: number;
+  readonly budget: { left: number };
+}
+
+/** The signatures that the key itself made of the data. Those that name another key, such as of the people who met the owner, are not verified. */
+async function madeBy(
+  key: PgpKey,
+  signatures: readonly Signature[],
+  data: readonly Buffer[],
+  { budget }: Evaluation,
+): Promise<Signature[]> {
+  const made: Signature[] = [];
+  for (const one of signatures) {
+    if (one.issuer !== undefined && one.issuer !== key.id) continue;
+    if (budget.left-- <= 0)
+      throw new Error(`it has more than ${maxVerified} signatures by its own keys: leave out keys and names that are not needed`);
+    if (await isMadeBy(key, one, data)) made.push(one);
+  }
+  return made;
+}
+
 /** A key, a user id or a subkey, with the signatures that follow it. */
 interface Part {
   readonly packet: Packet;
@@ -41,10 +67,12 @@ interface Certificate {
   readonly subkeys: Part[];
 }
 
-/** The keys of all certificates that may sign now; `now` in ms since 1970. Throws an Error if the bytes are no certificates. */
-export function readCertificates(bytes: Buffer, now: number): Certificates {
+/** The keys of all certificates that may sign now; `now` in ms since 1970. Rejects with an Error if the bytes are no certificates. */
+export async function readCertificates(bytes: Buffer, now: number): Promise<Certificates> {
   const nowSeconds = Math.floor(now / 1_000);
-  const found = gather(readPackets(bytes)).map((certificate) => evaluate(certificate, nowSeconds));
+  const found: Certificates[] = [];
+  const budget = { left: maxVerified };
+  for (const certificate of gather(readPackets(bytes))) found.push(await evaluate(certificate, { now: nowSeconds, budget }));
   return { keys: found.flatMap(({ keys }) => keys), problems: found.flatMap(({ problems }) => problems) };
 }
 
@@ -91,17 +119,19 @@ function readSupported(body: Buffer): Signature[] {
   }
 }
 
-function evaluate({ primary, names, subkeys }: Certificate, now: number): Certificates {
+async function evaluate({ primary, names, subkeys }: Certificate, evaluation: Evaluation): Promise<Certificates> {
+  const { now } = evaluation;
   let key: PgpKey;
   try {
     key = readKey(primary.packet.body);
   } catch (error) {
     return { keys: [], problems: [`a key cannot be used: ${describeError(error)}`] };
   }
-  const own = latest(certificationsOf(key, primary, names), now);
+  const own = latest(await certificationsOf(key, { primary, names }, evaluation), now);
   const problem = problemOf(key, primary.signatures, own, now);
   if (problem !== undefined) return { keys: [], problems: [`key ${key.id} ${problem}`] };
-  const found = subkeys.map((subkey) => evaluateSubkey(key, subkey, now));
+  const found: (PgpKey | string | undefined)[] = [];
+  for (const subkey of subkeys) found.push(await evaluateSubkey(key, subkey, evaluation));
   const flags = own?.keyFlags ?? mayCertify | maySign;
   const signing = [...((flags & maySign) === 0 ? [] : [key]), ...found.filter((one) => typeof one === 'object')];
   const others = found.filter((one) => typeof one === 'string');
@@ -123,16 +153,20 @@ function dayOf(seconds: number): string {
 }
 
 /** What the owner has signed about the primary key, directly or with a name. A name that is revoked certifies nothing. */
-function certificationsOf(key: PgpKey, primary: Part, names: readonly Part[]): Signature[] {
+async function certificationsOf(
+  key: PgpKey,
+  { primary, names }: Pick<Certificate, 'primary' | 'names'>,
+  evaluation: Evaluation,
+): Promise<Signature[]> {
   const data = [prefixed(key.body)];
-  const direct = primary.signatures.filter((one) => one.type === kinds.direct && isMadeBy(key, one, data));
-  const byName = names.flatMap(({ packet, signatures }) => {
-    const ofName = [...data, nameOf(packet)];
-    const isOwn = (one: Signature) => isMadeBy(key, one, ofName);
-    if (signatures.some((one) => one.type === kinds.ofCertification && isOwn(one))) return [];
-    return signatures.filter((one) => kinds.certifications.includes(one.type) && isOwn(one));
-  });
-  return [...direct, ...byName];
+  const direct = primary.signatures.filter((one) => one.type === kinds.direct);
+  const found = await madeBy(key, direct, data, evaluation);
+  for (const { packet, signatures } of names) {
+    const wanted = signatures.filter(({ type }) => type === kinds.ofCertification || kinds.certifications.includes(type));
+    const made = await madeBy(key, wanted, [...data, nameOf(packet)], evaluation);
+    if (!made.some(({ type }) => type === kinds.ofCertification)) found.push(...made);
+  }
+  return found;
 }
 
 function nameOf({ tag, body }: Packet): Buffer {
@@ -153,7 +187,8 @@ export function isCurrent({ created, expiresAfter = 0 }: Signature, now: number)
 }
 
 /** A subkey that may sign; as a text, why it may not; undefined if it is for something else. */
-function evaluateSubkey(primary: PgpKey, { packet, signatures }: Part, now: number): PgpKey | string | undefined {
+async function evaluateSubkey(primary: PgpKey, { packet, signatures }: Part, evaluation: Evaluation): Promise<PgpKey | string | undefined> {
+  const { now } = evaluation;
   let key: PgpKey;
   try {
     key = readKey(packet.body);
@@ -162,13 +197,13 @@ function evaluateSubkey(primary: PgpKey, { packet, signatures }: Part, now: numb
     return undefined;
   }
   const data = [prefixed(primary.body), prefixed(key.body)];
-  const bindings = signatures.filter((one) => one.type === kinds.binding && isMadeBy(primary, one, data));
-  const binding = latest(bindings, now);
+  const bindings = signatures.filter((one) => one.type === kinds.binding);
+  const binding = latest(await madeBy(primary, bindings, data, evaluation), now);
   if (binding !== undefined && ((binding.keyFlags ?? 0) & maySign) === 0) return undefined;
   const problem = problemOf(key, signatures, binding, now);
   if (problem !== undefined) return `subkey ${key.id} ${problem}`;
   // Without it, anybody could call the key of somebody else his own.
   const [agreement] = binding?.embedded === undefined ? [] : readSupported(binding.embedded);
-  const agrees = agreement?.type === kinds.agreement && isCurrent(agreement, now) && isMadeBy(key, agreement, data);
+  const agrees = agreement?.type === kinds.agreement && isCurrent(agreement, now) && (await isMadeBy(key, agreement, data));
   return agrees ? key : `subkey ${key.id} has not signed that it belongs to key ${primary.id}`;
 }

@@ -13,8 +13,8 @@ const ofText = 0x01;
 /** More signatures than people who release together have. */
 const maxSignatures = 4;
 
-/** Verifies a message with these keys; one signature by one of them is enough. `now` in ms since 1970. Never throws. */
-export function verifyMessage(bytes: Buffer, keys: readonly PgpKey[], now: number): VerifiedMessage {
+/** Verifies a message with these keys; one signature by one of them is enough. `now` in ms since 1970. Never rejects. */
+export async function verifyMessage(bytes: Buffer, keys: readonly PgpKey[], now: number): Promise<VerifiedMessage> {
   let message: ClearSigned;
   let signatures: readonly Signature[];
   try {
@@ -25,8 +25,8 @@ export function verifyMessage(bytes: Buffer, keys: readonly PgpKey[], now: numbe
   }
   const data = [Buffer.from(message.text)];
   for (const signature of signatures.filter((one) => one.type === ofText && isCurrent(one, Math.floor(now / 1_000)))) {
-    const key = keys.find((one) => (signature.created ?? 0) >= one.created && isMadeBy(one, signature, data));
-    if (key !== undefined) return { text: message.text, key };
+    for (const key of keys)
+      if ((signature.created ?? 0) >= key.created && (await isMadeBy(key, signature, data))) return { text: message.text, key };
   }
   const issuers = [...new Set(signatures.map(({ issuer }) => issuer ?? 'unknown'))];
   return { why: `it was not signed by an accepted key, or was changed since (it names key ${issuers.join(', ')})` };

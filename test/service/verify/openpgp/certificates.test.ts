@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import { readKeyBlocks } from '../../../../src/service/verify/openpgp/armor.ts';
 import { readCertificates } from '../../../../src/service/verify/openpgp/certificates.ts';
 import { verifyMessage } from '../../../../src/service/verify/openpgp/verify-message.ts';
-import { certificateOf, packet, pgpSigner, revocationOf, subkeyOf, subpacket } from './openpgp.ts';
+import { certificateOf, packet, pgpSigner, revocationOf, signatureOf, subkeyOf, subpacket } from './openpgp.ts';
 
 const now = Date.parse('2026-11-01T00:00:00Z');
 const fixture = (name: string) => readFileSync(join(import.meta.dirname, '../../../fixtures/openpgp', name));
@@ -17,11 +17,11 @@ const other = pgpSigner();
 
 describe('GnuPG', () => {
   for (const name of ['rsa', 'ed', 'p256', 'sub']) {
-    test(`${name}: what it signs is verified, until something is changed`, () => {
-      const { keys, problems } = read(fixture(`${name}.asc`).toString());
+    test(`${name}: what it signs is verified, until something is changed`, async () => {
+      const { keys, problems } = await read(fixture(`${name}.asc`).toString());
       assert.deepEqual([keys.length, problems], [1, []]);
       const message = fixture(`${name}.msg`);
-      const verified = verifyMessage(message, keys, now);
+      const verified = await verifyMessage(message, keys, now);
       assert.ok('text' in verified, JSON.stringify(verified));
       assert.match(
         verified.text,
@@ -29,19 +29,22 @@ describe('GnuPG', () => {
       );
       const text = message.toString();
       for (const changed of [text.replace('1.1.0', '1.2.0'), text.replace('\nname', '\n\nname'), text.replace('sha256:', 'sha256: ')])
-        assert.ok('why' in verifyMessage(Buffer.from(changed), keys, now), changed);
+        assert.ok('why' in (await verifyMessage(Buffer.from(changed), keys, now)), changed);
       // Trailing spaces and the ends of lines are not signed.
       const mailed = Buffer.from(text.replaceAll('\n', ' \r\n'));
-      assert.ok('text' in verifyMessage(mailed, keys, now));
-      const { keys: strangers } = read(certificateOf(other));
-      assert.ok('why' in verifyMessage(message, strangers, now));
+      assert.ok('text' in (await verifyMessage(mailed, keys, now)));
+      const { keys: strangers } = await read(certificateOf(other));
+      assert.ok('why' in (await verifyMessage(message, strangers, now)));
     });
   }
-  test('an expired key, a revoked one and one that only certifies may not sign', () => {
-    assert.deepEqual(read(fixture('expired.asc').toString()), { keys: [], problems: ['key B1C50F86B475FC55 has expired on 2021-01-01'] });
-    assert.equal(read(fixture('expired.asc').toString(), Date.parse('2020-12-31T23:59:59Z')).keys.length, 1);
-    assert.deepEqual(read(fixture('revoked.asc').toString()), { keys: [], problems: ['key 7A063AF701D1EFF6 is revoked'] });
-    assert.notEqual(read(fixture('sub.asc').toString()).keys[0]?.id, undefined);
+  test('an expired key, a revoked one and one that only certifies may not sign', async () => {
+    assert.deepEqual(await read(fixture('expired.asc').toString()), {
+      keys: [],
+      problems: ['key B1C50F86B475FC55 has expired on 2021-01-01'],
+    });
+    assert.equal((await read(fixture('expired.asc').toString(), Date.parse('2020-12-31T23:59:59Z'))).keys.length, 1);
+    assert.deepEqual(await read(fixture('revoked.asc').toString()), { keys: [], problems: ['key 7A063AF701D1EFF6 is revoked'] });
+    assert.notEqual((await read(fixture('sub.asc').toString())).keys[0]?.id, undefined);
   });
 });
 
@@ -85,8 +88,8 @@ describe('a certificate', () => {
     ],
   ];
   for (const [name, text, keys, problems] of rows) {
-    test(name, () => {
-      const found = read(text);
+    test(name, async () => {
+      const found = await read(text);
       if (keys[0] === '*') assert.equal(found.keys.length, 1);
       else
         assert.deepEqual(
@@ -97,21 +100,34 @@ describe('a certificate', () => {
     });
   }
 
-  test('with the signature of somebody else alone is not his', () => {
+  test('with the signature of somebody else alone is not his', async () => {
     const stolen = certificateOf({ ...other, body: signer.body, id: signer.id });
-    assert.match(read(stolen).problems.join(), /no valid signature of its owner/);
+    assert.match((await read(stolen)).problems.join(), /no valid signature of its owner/);
   });
 
-  test('that is revoked stays so, wherever the revocation is made', () => {
+  test('that is revoked stays so, wherever the revocation is made', async () => {
     const blocks = `${certificateOf(signer)}\n${certificateOf(other)}`;
-    assert.equal(read(blocks).keys.length, 2);
+    assert.equal((await read(blocks)).keys.length, 2);
     const bytes = readKeyBlocks(certificateOf(signer));
     const head = bytes.subarray(0, 6 + signer.body.length);
     const revoked = Buffer.concat([head, revocationOf(signer), bytes.subarray(head.length)]);
-    assert.match(readCertificates(revoked, now).problems.join(), /is revoked/);
+    assert.match((await readCertificates(revoked, now)).problems.join(), /is revoked/);
   });
 
-  test('is refused where it is none', () => {
+  test('with signatures of many others is read, and with too many of its own it is not: each costs a verification', async () => {
+    const met = (by: typeof signer, count: number) =>
+      Array.from({ length: count }, () => packet(2, signatureOf(by, Buffer.from('x'), { type: 0x10 })));
+    assert.equal((await read(certificateOf(signer, { more: met(other, 500) }))).keys.length, 1);
+    assert.equal((await read(certificateOf(signer, { more: met(signer, 63) }))).keys.length, 1);
+    await assert.rejects(read(certificateOf(signer, { more: met(signer, 64) })), /more than 64 signatures by its own keys/);
+    // The name of another key as issuer hides a revocation from nobody.
+    const hidden = packet(2, signatureOf({ ...signer, id: other.id }, Buffer.from('x'), { type: 0x20 }));
+    const bytes = readKeyBlocks(certificateOf(signer));
+    const head = bytes.subarray(0, 6 + signer.body.length);
+    assert.equal((await readCertificates(Buffer.concat([head, hidden, bytes.subarray(head.length)]), now)).keys.length, 0);
+  });
+
+  test('is refused where it is none', async () => {
     const secret = `-----BEGIN PGP PRIVATE KEY BLOCK-----\n\nAAAA\n-----END PGP PRIVATE KEY BLOCK-----`;
     const block = (bytes: Buffer) =>
       `-----BEGIN PGP PUBLIC KEY BLOCK-----\n\n${bytes.toString('base64')}\n-----END PGP PUBLIC KEY BLOCK-----`;
@@ -129,16 +145,16 @@ describe('a certificate', () => {
       [certificateOf(signer).replace('-----END', '----END'), /no end/],
       [certificateOf(signer).replace('\n\n', '\n\n!'), /not Base64/],
     ];
-    for (const [text, why] of refused) assert.throws(() => read(text), why, text);
+    for (const [text, why] of refused) await assert.rejects(async () => read(text), why, text);
   });
 
-  test('that is cut off anywhere is never used, and breaks nothing', () => {
+  test('that is cut off anywhere is never used, and breaks nothing', async () => {
     const bytes = readKeyBlocks(certificateOf(signer, { more: subkeyOf(signer, subkey) }));
     const least = 6 + signer.body.length;
     for (let length = 0; length < bytes.length; length++) {
       let keys = 0;
       try {
-        keys = readCertificates(bytes.subarray(0, length), now).keys.length;
+        keys = (await readCertificates(bytes.subarray(0, length), now)).keys.length;
       } catch (error) {
         assert.match(String(error), /cut off|no public key/);
       }

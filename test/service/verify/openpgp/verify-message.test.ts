@@ -8,20 +8,20 @@ import { certificateOf, clearSigned, pgpSigner, subpacket } from './openpgp.ts';
 
 const now = Date.parse('2026-11-01T00:00:00Z');
 const [ours, other] = [pgpSigner(), pgpSigner({ type: 'rsa' })];
-const keysOf = (...signers: readonly (typeof ours)[]) =>
-  readCertificates(readKeyBlocks(signers.map((one) => certificateOf(one)).join('\n')), now).keys;
+const keysOf = async (...signers: readonly (typeof ours)[]) =>
+  (await readCertificates(readKeyBlocks(signers.map((one) => certificateOf(one)).join('\n')), now)).keys;
 const text = 'name: web\n- a line with a dash\n\n...\nfiles:';
 const good = clearSigned(text, [ours]);
-const verify = (message: string | Buffer, keys = keysOf(ours)) => verifyMessage(Buffer.from(message), keys, now);
+const verify = async (message: string | Buffer, keys = keysOf(ours)) => verifyMessage(Buffer.from(message), await keys, now);
 const signature = good.slice(good.indexOf('-----BEGIN PGP SIGNATURE'));
 
-test('a message is verified by each of the keys, and by each of its signatures', () => {
-  for (const result of [
+test('a message is verified by each of the keys, and by each of its signatures', async () => {
+  for (const result of await Promise.all([
     verify(good),
     verify(good, keysOf(other, ours)),
     verify(clearSigned(text, [other, ours])),
     verify(clearSigned(text, [other]), keysOf(other)),
-  ])
+  ]))
     assert.equal('text' in result && result.text, text.replaceAll('\n', '\r\n'));
 });
 
@@ -61,18 +61,18 @@ const refused: readonly (readonly [name: string, message: string | Buffer, why: 
   ['bytes that are no text', Buffer.concat([Buffer.from(good.slice(0, 60)), Buffer.from([0xff])]), /not a text in UTF-8/],
 ];
 for (const [name, message, why] of refused) {
-  test(`a message with ${name} is not verified`, () => {
-    const result = verify(message);
+  test(`a message with ${name} is not verified`, async () => {
+    const result = await verify(message);
     assert.match('why' in result ? result.why : 'it was verified', why);
   });
 }
 
-test('a message with any of its bytes changed is not verified, or says the same', () => {
-  const keys = keysOf(ours);
+test('a message with any of its bytes changed is not verified, or says the same', async () => {
+  const keys = await keysOf(ours);
   for (let at = 0; at < good.length; at++) {
     const bytes = Buffer.from(good);
     bytes[at] = (bytes[at] ?? 0) ^ 1;
-    const result = verifyMessage(bytes, keys, now);
+    const result = await verifyMessage(bytes, keys, now);
     if ('text' in result) assert.equal(result.text, text.replaceAll('\n', '\r\n'), `byte ${at}`);
   }
 });
