@@ -24,6 +24,7 @@ export interface Chart {
   readonly tag?: string | undefined;
 }
 
+const configType = 'application/vnd.cncf.helm.config.v1+json';
 const contentType = 'application/vnd.cncf.helm.chart.content.v1.tar+gzip';
 const provenanceType = 'application/vnd.cncf.helm.chart.provenance.v1.prov';
 /** A provenance holds the Chart.yaml, which is a page. */
@@ -32,7 +33,21 @@ const maxBytes = 65_536;
 const checksum = /^ {2,8}([A-Za-z0-9._+-]{1,300}): (sha256:[0-9a-f]{64})$/;
 const maxFiles = 16;
 
-const manifestSchema = z.object({ layers: z.array(z.object({ mediaType: z.string(), digest: z.string(), size: z.int() })) });
+/**
+ * What Helm writes into the manifest of a chart, and nothing else. Only the content is signed, not the manifest, so that whoever may push could add what others
+ * install instead: a layer of Helm's former type, or a field that Go reads as `layers` because it ignores case.
+ */
+const annotations = z.record(z.string(), z.string()).nullable().exactOptional();
+const layerOf = <T extends string>(...types: readonly T[]) =>
+  z.strictObject({ mediaType: z.literal(types), digest: z.string(), size: z.int(), annotations });
+const manifestSchema = z.strictObject({
+  schemaVersion: z.literal(2),
+  mediaType: z.literal('application/vnd.oci.image.manifest.v1+json').exactOptional(),
+  artifactType: z.literal(configType).exactOptional(),
+  config: layerOf(configType),
+  layers: z.array(layerOf(contentType, provenanceType)),
+  annotations,
+});
 
 /**
  * Verifies that a chart has a provenance by one of the keys, which holds the checksum of its content under the name of its version. It is a part of the chart's
@@ -49,6 +64,7 @@ export async function verifyProvenance(
   const manifest = await registry.readManifest(source, digest, signal);
   if (manifest === undefined) throw new Error(`${formatRepository(source)} holds no ${digest}, which it named a moment ago`);
   const layers = layersOf(manifest.bytes);
+  if (layers === undefined) return invalid('its manifest is not one of a chart as Helm pushes it, or has other parts besides');
   const [content, ...more] = layers.filter(({ mediaType }) => mediaType === contentType);
   if (content === undefined || more.length > 0) return invalid('it is not a chart with one content');
   const [layer, ...others] = layers.filter(({ mediaType }) => mediaType === provenanceType);
@@ -69,9 +85,9 @@ export async function verifyProvenance(
   return { kind: 'verified', by: `key ${message.key.id} of ${by?.name}` };
 }
 
-/** The layers of a manifest; none of an index. */
-function layersOf(bytes: Buffer): z.output<typeof manifestSchema>['layers'] {
-  return manifestSchema.safeParse(parseBoundedJson(bytes)).data?.layers ?? [];
+/** The layers of a manifest; undefined if it is an index, or has other fields or layers than that of a chart. */
+function layersOf(bytes: Buffer): z.output<typeof manifestSchema>['layers'] | undefined {
+  return manifestSchema.safeParse(parseBoundedJson(bytes)).data?.layers;
 }
 
 /** What a signed text is instead of the provenance of this chart. The name of the file has the version: nobody may pass an old chart off as a newer one. */

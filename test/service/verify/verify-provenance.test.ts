@@ -19,6 +19,7 @@ const provenanceOf = (file = `${name}-1.2.0+build.3.tgz`, sum = checksum) =>
   `name: ${name}\nversion: 1.2.0\n\n...\nfiles:\n  ${file}: ${sum}\n`;
 const encode = (text: string) => Buffer.from(text).toString('base64');
 const types = {
+  config: 'application/vnd.cncf.helm.config.v1+json',
   content: 'application/vnd.cncf.helm.chart.content.v1.tar+gzip',
   provenance: 'application/vnd.cncf.helm.chart.provenance.v1.prov',
 };
@@ -30,6 +31,8 @@ interface Pushed {
   readonly contents?: readonly Buffer[];
   readonly keys?: string;
   readonly now?: string;
+  /** What the manifest has besides, and in other cases instead. `layer` makes a layer of the bytes of another chart. */
+  readonly besides?: (layer: (mediaType: string) => object, layers: readonly object[]) => object;
 }
 
 /** A chart in a registry, and a policy's keys. */
@@ -38,6 +41,7 @@ function start({
   contents = [content],
   keys = certificateOf(ours),
   now = '2026-11-01T00:00:00Z',
+  besides = () => ({}),
 }: Pushed = {}) {
   const fake = createFakeSignatures();
   const layer = (mediaType: string, bytes: Buffer) => ({ mediaType, digest: fake.putBlob(bytes), size: bytes.length });
@@ -45,7 +49,9 @@ function start({
     ...contents.map((bytes) => layer(types.content, bytes)),
     ...provenances.map((text) => layer(types.provenance, Buffer.from(text))),
   ];
-  const digest = fake.putManifest('', Buffer.from(JSON.stringify({ schemaVersion: 2, layers })));
+  const config = layer(types.config, Buffer.from('{}'));
+  const manifest = { schemaVersion: 2, config, layers, ...besides((type) => layer(type, Buffer.from('evil')), layers) };
+  const digest = fake.putManifest('', Buffer.from(JSON.stringify(manifest)));
   const world = { secrets: { helm: { 'keys.asc': encode(keys) }, cosign: { 'cosign.pub': encode(pemOf(cosign)) } }, now };
   const verify = createImageVerifier({
     registry: fake.registry,
@@ -100,7 +106,24 @@ describe('a chart is not used', () => {
     ['with other things among the files', { provenances: signed(`${provenanceOf()}evil: true\n`) }, /lists other things/],
     ['with two checksums of a file', { provenances: signed(`${provenanceOf()}  web-1.2.0+build.3.tgz: ${old}\n`) }, /lists other things/],
   ];
-  for (const [what, pushed, why] of rows) {
+  // Of these, Helm installs the other chart: it takes the last content of both types, what the manifest refers to, and fields in any case.
+  const additions: readonly (readonly [what: string, Pushed['besides']])[] = [
+    ['a layer of the former type of contents', (layer, layers) => ({ layers: [...layers, layer('application/tar+gzip')] })],
+    ['a layer of any other type', (layer, layers) => ({ layers: [...layers, layer('text/plain')] })],
+    ['a content as its config', (layer) => ({ config: layer(types.content) })],
+    ['a content as its subject', (layer) => ({ subject: layer(types.content) })],
+    ['layers in another case', (layer, layers) => ({ Layers: [layer(types.content), ...layers.slice(1)] })],
+    [
+      'a digest in another case',
+      (layer, [first, ...rest]) => ({ layers: [{ ...first, Digest: Reflect.get(layer('x'), 'digest') }, ...rest] }),
+    ],
+    ['manifests, as an index', (layer) => ({ manifests: [layer(types.content)] })],
+    ['another type', () => ({ mediaType: 'application/vnd.oci.image.index.v1+json' })],
+  ];
+  const besides = additions.map(
+    ([what, add = () => ({})]) => [`whose manifest has ${what}`, { besides: add }, /has other parts besides/] as const,
+  );
+  for (const [what, pushed, why] of [...rows, ...besides]) {
     test(what, async () => {
       const result = await start(pushed).verify();
       assert.equal(result.kind, 'invalid');
