@@ -117,6 +117,8 @@ export const sentencesNotOnPages: Readonly<Record<string, readonly string[]>> = 
     'attachment; filename="{0}.{1}"',
     '{path: {0}, repository: {1}}',
     'customTargets: [{apiVersion: {0}, kind: {1}, fields: ["{2}"]}]',
+    'customTargets: [{apiVersion: v1, kind: ConfigMap, namespace: {0}, name: {1}, fields: [{path: {2}, image: REPOSITORY}]}]',
+    'self.all(one, self.exists_one(other, other.name == one.name))',
     'downloads/?tab=tags',
     '{"base":{0},"dependents":[{1}]}',
     'a hash is used once',

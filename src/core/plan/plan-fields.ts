@@ -65,9 +65,10 @@ export function planFields(
   const running = readRunning(texts, fields, input);
   if (running === undefined) {
     // The message does not contain the value, because authors of policies may not be permitted to read the resource.
-    const what = fields.chart === undefined ? 'no image of' : 'no single version of the OCI artifact';
+    const wanted = formatRepository(input.spec.repository);
+    const what = fields.chart === undefined ? `no image of ${wanted}` : `no single version of the OCI artifact ${wanted}`;
     const why = whyNoChart(rawTextsOf(values), fields, source);
-    const message = `what ${formatWorkload(workload)} holds in ${listPaths(paths)} is ${what} ${formatRepository(input.spec.repository)}${why === undefined ? '' : `: ${why}`}`;
+    const message = `what ${formatWorkload(workload)} holds in ${listPaths(paths)} is ${what}${why === undefined ? '' : `: ${why}`}`;
     return { problem: { reason: 'ContainerNotFound', message } };
   }
   const container = labelOf(fields);

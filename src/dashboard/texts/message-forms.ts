@@ -37,7 +37,7 @@ function formOf(sentence: string, becomes: string): Form {
   const literals = [first, ...others.filter((_, index) => index % 2 === 1)];
   const inside = literals.flatMap((literal) => literal.match(/(?<=[^A-Za-z])[A-Za-z]+(?=[^A-Za-z])/g) ?? []);
   const words = literals.join(' ').match(/\b[a-z]{2,}\b/g)?.length ?? 0;
-  const isPart = /^[,;:] | \(/.test(first);
+  const isPart = /^(?:[,;:] | \()/.test(first);
   const rank = literals.reduce((sum, literal) => sum + literal.length, 0);
   return {
     literals,

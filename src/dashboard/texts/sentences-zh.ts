@@ -55,7 +55,7 @@ function find(text: string): readonly [Form, Parts] | undefined {
 }
 
 function fill({ becomes }: Form, { before, at }: Parts, translate: Translate): string {
-  const inside = (part: string): string => (part === '' ? '' : (translate(part) ?? part));
+  const inside = (part: string): string => (part === '' ? '' : (translate(part) ?? namesInChinese(part)));
   return `${inside(before)}${becomes.replaceAll(/\{(\d+)\}/g, (_, place: string) => inside(at.get(place) ?? ''))}`;
 }
 
@@ -66,7 +66,15 @@ const joints: readonly (readonly [joint: string, limit: number, chinese: string]
   [': ', 2, '：'],
   [', ', 12, '，'],
   [' and ', 4, ' 和 '],
+  [' or ', 4, ' 或 '],
 ];
+
+/** Names in a known sentence, which stay as they are: `shop/web:1.4 and shop/proxy:1.4`. Other texts are unchanged. */
+function namesInChinese(text: string): string {
+  const [, joint = '', chinese = ''] = joints.map(([one, , to]) => [text, one, to]).find(([, one = '']) => text.includes(one)) ?? [];
+  const names = joint === '' ? [] : text.split(joint);
+  return names.length > 1 && names.every((name) => /^[^\s;,]+$/.test(name)) ? names.join(chinese) : text;
+}
 
 /** Several sentences of which at least one is known. */
 function joined(text: string, translate: Translate): string | undefined {

@@ -53,10 +53,10 @@ export function judge(
   const range = [min === -Infinity ? [] : [`at least ${min}`], max === Infinity ? [] : [`at most ${max}`]].flat().join(' and ');
   if (first !== undefined) {
     const more = bad.length > 1 ? ` (and ${bad.length - 1} more of ${numbers.length})` : '';
-    return { kind: 'fail', message: `${first} is not ${range}${more}` };
+    return { kind: 'fail', message: `the result ${first} is not ${range}${more}` };
   }
   const missing = numbers.filter(Number.isNaN).length;
-  if (numbers.length > 0 && missing === 0) return { kind: 'pass', message: `${numbers[0]} is ${range}` };
+  if (numbers.length > 0 && missing === 0) return { kind: 'pass', message: `the result ${numbers[0]} is ${range}` };
   const what = numbers.length === 0 ? 'the query has no result' : `${missing} of ${numbers.length} results are NaN`;
   return { kind: ({ Wait: 'none', Pass: 'pass', Fail: 'fail' } as const)[noData], message: what };
 }

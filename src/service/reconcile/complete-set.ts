@@ -45,7 +45,7 @@ export async function completeSet(found: Candidate, reconcile: Reconcile, regist
     return { candidate: { ...candidate, companions, setDigest: digestOfSet(spec.repository, digest, companions) }, set };
   const ends = Date.parse(since) + alongside.withinMs;
   const until = toSeconds(new Date(Math.ceil(ends / 1_000) * 1_000));
-  const overdue = `${own.tag} has no ${missing.join(' and no ')}, which did not come until ${until}`;
+  const overdue = `${own.tag} has come without ${missing.join(' and ')}, which did not follow until ${until}`;
   return { candidate: { ...candidate, missing: { images: missing, since, until } }, set, ...(now >= ends && { overdue }) };
 }
 

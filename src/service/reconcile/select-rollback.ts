@@ -38,7 +38,7 @@ export async function selectRollback(
   // A pinned digest is what ran before. A tag is resolved anew.
   const own = { tag, digest: spec.pin === 'Digest' ? (image.digest ?? head.digest) : head.digest };
   const candidate = await withPastCompanions(own, reconcile, registry);
-  if (candidate.missing !== undefined) return refuse(`the registry holds no ${candidate.missing.images.join(' and no ')} any more`);
+  if (candidate.missing !== undefined) return refuse(`the registry does not hold ${candidate.missing.images.join(' and ')} any more`);
   const images = leftImages(past, candidate);
   const { mutableTag, replaces } = spec.strategy;
   const written = replaces === undefined ? undefined : mutableTag;

@@ -83,7 +83,7 @@ describe('Prometheus', () => {
 
   it('is asked the query, and its numbers are compared', async () => {
     found = ['0.5', '2'];
-    assert.deepEqual(await ask(), { kind: 'fail', message: '2 is not at most 1' });
+    assert.deepEqual(await ask(), { kind: 'fail', message: 'the result 2 is not at most 1' });
     assert.equal(prometheus.queries.at(-1), 'up{a="b"}');
   });
   it('gives no answer when it fails or answers something else, and shows nothing of it', async () => {

@@ -20,7 +20,8 @@ export const checks: Guard = {
     }
     const open = found.filter(({ record }) => record?.state !== 'Passed');
     if (open.length === 0) return undefined;
-    const message = `${candidate.tag} waits for ${open.length === 1 ? 'the check' : 'the checks'} ${listFew(open, ({ check }) => check.name)}`;
+    const names = listFew(open, ({ check }) => check.name);
+    const message = open.length === 1 ? `${candidate.tag} waits for the check ${names}` : `${candidate.tag} waits for the checks ${names}`;
     const ends = open.map(({ check, record }) => deadlineOfCheck(check, record ?? { startedAt: now.toISOString() }));
     return { kind: 'waits', reason: 'CheckPending', message, until: new Date(Math.max(...ends, now.getTime() + 1_000)) };
   },

@@ -1,6 +1,10 @@
+import { alongsideZh } from './alongside.ts';
 import { basesZh } from './bases.ts';
+import { checksZh } from './checks.ts';
 import { deliveriesZh } from './deliveries.ts';
+import { environmentsZh } from './environments.ts';
 import { planZh } from './plan.ts';
+import { provenanceZh } from './provenance.ts';
 import { pushesZh } from './pushes.ts';
 import { rebaseZh } from './rebase.ts';
 import { registriesZh } from './registries.ts';
@@ -14,10 +18,14 @@ import { specsZh } from './specs.ts';
 export const messagesZh: Readonly<Record<string, string>> = {
   ...planZh,
   ...rolloutsZh,
+  ...checksZh,
+  ...environmentsZh,
+  ...alongsideZh,
   ...basesZh,
   ...rebaseZh,
   ...registriesZh,
   ...signaturesZh,
+  ...provenanceZh,
   ...specsZh,
   ...specFieldsZh,
   ...serviceZh,

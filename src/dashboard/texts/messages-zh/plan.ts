@@ -11,6 +11,17 @@ export const planZh: Readonly<Record<string, string>> = {
   '{0}: {1} is set, and takes precedence over the field that the policy writes: remove it, or name it in fields':
     '{0}：设置了 {1}，它优先于策略写入的字段：请移除它，或在 fields 中写出它',
   'not an OCI repository': '不是 OCI 仓库',
+  '{0} is a template: write there what it stands for': '{0} 是模板：请在那里写上它所代表的内容',
+  '{0} holds a range or a name, in which the other tool would choose: write one version there':
+    '{0} 中是范围或名称，会由另一个工具在其中选择：请在那里写上一个版本',
+  'the URL of its {0} and {1} name no OCI repository': '它的 {0} 的 URL 和 {1} 不是 OCI 仓库',
+  'HOST/PATH, without a scheme beside the name of a chart': 'HOST/PATH（有 chart 的名称时不带协议）',
+  '{0} names no OCI repository, which is written as {1}: Git and Helm repositories announce no pushes':
+    '{0} 中不是 OCI 仓库，应写成 {1}：Git 和 Helm 仓库不通知推送',
+  '{0} is not {1}: others announce no pushes': '{0} 不是 {1}：其他类型不通知推送',
+  'its {0} cannot be seen: it does not exist, or does not consent, as a target of another namespace must':
+    '看不到它的 {0}：它不存在，或者没有同意（另一个命名空间中的目标必须同意）',
+  'its {0} is not of the type oci: others announce no pushes': '它的 {0} 不是 oci 类型：其他类型不通知推送',
   '{0} is in another namespace': '{0} 在另一个命名空间',
   '{0} than the policy, and the configuration says crossNamespace: deny': '{0}，而配置为 crossNamespace: deny',
   'ask them to annotate it, or its Namespace, with {0}: "{1}"': '请他们为它或它的 Namespace 加上注解 {0}: "{1}"',
@@ -106,11 +117,11 @@ export const planZh: Readonly<Record<string, string>> = {
   '; then it will not act before this is mended: {0}': '；此后，在解决以下问题之前不会有动作：{0}',
   '{0} runs {1}': '{0} 运行 {1}',
   '{0} waits until {1}{2}': '{0} 等待到 {1}',
+  '{0} waits until {1}, {2}': '{0} 等待到 {1}，{2}',
   'what is selected': '所选择的内容',
-  'no image of': '不是该仓库的镜像：',
-  'no single version of the OCI artifact': '不是该 OCI 制品的单一版本：',
-  ', or its {0} cannot be seen': '，或者看不到它的 {0}',
-  'what {0} holds in {1} is {2} {3}{4}': '{0} 的 {1} 中的内容{2}{3}',
+  'no image of {0}': '不是该仓库的镜像：{0}',
+  'no single version of the OCI artifact {0}': '不是该 OCI 制品的单一版本：{0}',
+  'what {0} holds in {1} is {2}{3}': '{0} 的 {1} 中的内容{2}',
   '{0} ({1} holds a number: as one, 1.20 is 1.2; quote it)': '{0}（{1} 中是数字：作为数字，1.20 就是 1.2；请加引号）',
   '{0} has a pod template, whose containers are found by their image: remove fields': '{0} 有 Pod 模板，其容器按镜像查找：请移除 fields',
   '{0} has no {1}, and without it nobody knows whose tag is beside it: write the repository of the image there':
@@ -151,13 +162,13 @@ export const planZh: Readonly<Record<string, string>> = {
   '{0}: {1} runs {2}': '{0}：{1} 运行 {2}',
   'each {0} of {1} that matches {2}': '{1} 中与 {2} 匹配的每个 {0}',
   'not compared yet with what the policy selects': '尚未与策略所选择的内容比较',
-  'when it is as old as spec.minAge asks for': '（到达 spec.minAge 所要求的时长时）',
-  'when the next window of the policy opens': '（策略的下一个时间窗口开放时）',
+  'when it is as old as spec.minAge asks for': '届时它达到 spec.minAge 所要求的时长',
+  'when the next window of the policy opens': '届时策略的下一个时间窗口开放',
   'because something changes it back each time: see who else does (another ImagePolicy?)':
-    '，因为每次都被改了回去：请查看还有谁在修改（另一个 ImagePolicy？）',
+    '因为每次都被改了回去：请查看还有谁在修改（另一个 ImagePolicy？）',
   'when its rollout is tried again: the last one failed for another reason than the image. "image-watcher release" tries it at once':
-    '（再次尝试它的滚动更新时）：上一次失败的原因不在镜像。“image-watcher release”会立即尝试',
-  'when it is released': '（被释放时）',
-  'or until the workloads before have rolled out (rollout.waves)': '，或直到前面的工作负载完成滚动更新（rollout.waves）',
-  'when the pause after the last wave is over (rollout.waves)': '（上一批之后的暂停结束时，rollout.waves）',
+    '届时再次尝试它的滚动更新：上一次失败的原因不在镜像。“image-watcher release”会立即尝试',
+  'when it is released': '届时它被释放',
+  'or until the workloads before have rolled out (rollout.waves)': '或直到前面的工作负载完成滚动更新（rollout.waves）',
+  'when the pause after the last wave is over (rollout.waves)': '届时上一批之后的暂停结束（rollout.waves）',
 };

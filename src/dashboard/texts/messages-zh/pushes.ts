@@ -18,7 +18,6 @@ export const pushesZh: Readonly<Record<string, string>> = {
   'not a push: {0}/{1}': '不是推送：{0}/{1}',
   'not a push: {0} {1}': '不是推送：{0} {1}',
   'the event names no repository': '事件没有指出仓库',
-  'not an image: image_type oci, and no manifest': '不是镜像：image_type 为 oci，而没有清单',
   'not an image: {0}': '不是镜像：{0}',
   'the event names no artifact': '事件没有指出制品',
   'events: not a list': 'events：不是列表',

@@ -82,7 +82,7 @@ export const registriesZh: Readonly<Record<string, string>> = {
   'the registry does not show yet what it announced of {0}': '镜像仓库还没有显示它所通知的 {0} 的内容',
   'passed over: {0}': '跳过：{0}',
   ', and none of the next {0} can be used': '，其后的 {0} 个也都不能使用',
-  'the registry does not know {0}: check the name, or push an image': '镜像仓库不知道 {0}：请检查名称，或推送镜像',
+  'the registry does not know {0}: check the name, or push to it': '镜像仓库不知道 {0}：请检查名称，或向它推送',
   'the patterns of tags are too large for the {0} tags of {1}': '对 {1} 的 {0} 个标签来说，标签的模式过大',
   '{0}: write smaller repetition counts, or remove tags from the registry': '{0}：请减小重复次数，或从镜像仓库移除标签',
   '; for example {0}': '；例如 {0}',

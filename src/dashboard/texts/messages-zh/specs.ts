@@ -86,8 +86,14 @@ export const specsZh: Readonly<Record<string, string>> = {
     '不可以写入 {0} 的字段：请写出 spec 中含有镜像的字段',
   'these fields hold no digest: write update.pin: Tag with select.semver, or name a field for the digest':
     '这些字段中没有摘要：请写 update.pin: Tag 和 select.semver，或写出摘要的字段',
-  'containers run images: name the fields that hold the version, or remove spec.artifact: {0}':
-    '容器运行的是镜像：请写出含有版本的字段，或移除 spec.artifact: {0}',
+  'containers run images: name the fields that hold the version{0}, or remove spec.artifact: {1}':
+    '容器运行的是镜像：请写出含有版本的字段{0}，或移除 spec.artifact: {1}',
+  ', such as fields: {tag: {0}}': '，例如 fields: {tag: {0}}',
+  'only Helm charts have a provenance: write artifact: Chart, or remove provenance':
+    '只有 Helm chart 才有 provenance：请写 artifact: Chart，或移除 provenance',
+  'write cosign, provenance or both': '请写 cosign、provenance 或两者',
+  'spec.verify: write cosign, provenance or both': 'spec.verify：请写 cosign、provenance 或两者',
+  '{0} of {1} may not be written: the version of a chart is in {2}': '不可以写入 {1} 的 {0}：chart 的版本在 {2} 中',
   'a chart has no platforms: remove platforms': 'chart 没有平台：请移除 platforms',
   'a digest is written only with update.pin: Digest: write that, or remove this field':
     '只有 update.pin: Digest 才写入摘要：请写上它，或移除该字段',

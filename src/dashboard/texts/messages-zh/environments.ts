@@ -1,0 +1,46 @@
+/** What is said about policies that follow others, and about what a followed policy runs, in Chinese. */
+export const environmentsZh: Readonly<Record<string, string>> = {
+  'the image that the policies of select.proven run': 'select.proven 的策略所运行的镜像',
+  '{0} does not hold {1} ({2}), which the followed policies run: copy it, with all its platforms':
+    '{0} 中没有被跟随的策略所运行的 {1}（{2}）：请复制它，包括它的所有平台',
+  'nothing is selected yet: {0}': '还没有选中任何内容：{0}',
+  'nothing newer is proven: {0}': '没有更新的镜像得到验证：{0}',
+  '{0} ({1}) is no image that can run: {2}': '{0}（{1}）不是可以运行的镜像：{2}',
+  '{0} is not proven: {1}': '{0} 未经验证：{1}',
+  '{0} is not proven: nothing is known of the policies': '{0} 未经验证：对这些策略一无所知',
+  '{0} has to run in {1} for {2}: until {3}': '{0} 须在 {1} 中运行 {2}：到 {3} 为止',
+  '{0} runs {1} ({2}…) since {3}': '{0} 运行 {1}（{2}…），开始于 {3}',
+  'it shows no image': '它没有给出镜像',
+  'other policies are not known here': '这里不知道其他策略',
+  'it is in another namespace, and the configuration says crossNamespace: deny': '它在另一个命名空间，而配置为 crossNamespace: deny',
+  'it either does not exist or its owners have not consented: {0}': '它不存在，或者它的所有者没有同意：{0}',
+  'it does not exist': '它不存在',
+  'its spec cannot be used': '无法使用它的 spec',
+  'its rollouts are not watched': '不跟踪它的滚动更新',
+  'its rollouts are not watched: write spec.rollout in it': '不跟踪它的滚动更新：请在其中写 spec.rollout',
+  'it pins tags, and a tag may have moved since its pods started: write update.pin: Digest in it':
+    '它固定的是标签，而标签可能在它的 Pod 启动之后移动过：请在其中写 update.pin: Digest',
+  'it has changed and has not been evaluated since': '它已修改，此后尚未评估',
+  'not all of its targets run one image, complete and available': '它的目标没有全部以完整且可用的状态运行同一个镜像',
+  'the policies follow each other in a circle: remove one of them from select.proven or update.after':
+    '这些策略循环地互相跟随：请从 select.proven 或 update.after 中移除其中一个',
+  'when the policies that it follows have run it for as long as the policy asks for (select.proven, update.after)':
+    '届时被跟随的策略已运行它达到策略所要求的时长（select.proven、update.after）',
+
+  'a target does not exist': '一个目标不存在',
+  'none of its targets rolls out': '它的目标都没有滚动更新',
+  '{0} does not run its repository': '{0} 没有运行它的仓库的镜像',
+  '{0} runs an image without a digest': '{0} 运行的镜像没有摘要',
+  'its targets run different images': '它的目标运行不同的镜像',
+  'it has no targets': '它没有目标',
+  'what it runs has been rejected': '它所运行的镜像已被拒绝',
+  'it writes fields of custom resources, whose pods are not known': '它写入定制资源的字段，而它们的 Pod 未知',
+  '{0} is not complete and available': '{0} 不是完整且可用的状态',
+  'nobody follows it': '没有策略跟随它',
+
+  'a tag may move to an image that nobody has run: with select.proven and update.after, remove pin, or write Digest':
+    '标签可能移动到没有人运行过的镜像：使用 select.proven 和 update.after 时，请移除 pin，或写 Digest',
+  'select.proven selects images by what other policies run: remove tags, artifact and update.after':
+    'select.proven 按其他策略运行的镜像来选择：请移除 tags、artifact 和 update.after',
+  'names the same policy twice: remove one of them': '两次写出同一个策略：请移除其中一个',
+};
