@@ -44,7 +44,7 @@ const explanation = `## What the figures mean
 - **bases**: half of the images need two requests (the manifest by its tag, and the configuration), the others two more for attestations; those of the bases themselves are counted, too. Measured while other work took most of both cores: on idle ones of the same machine, the first workload was changed after 0.54 s. Memory counts at rest, after a minute without work, when the service has collected its garbage.
 - **commands**: on cores that are shared with other work, seconds are high, and the ratios to an empty script say more. The second start and all later ones find what Node compiled in the user's cache; the package of npm
   and the executable also need no time to take types off. A kubeconfig with an exec plugin costs the plugin and, in a checkout, @kubernetes/client-node besides.
-- **tabs**: the floor is the same process without an open page. Changes are announced to pages as often as 3 % of a core allows. What reads the pages runs on the same two cores, so the p99 of a push is also that of their load.
+- **tabs**: the floor is the same process without an open page. Changes are announced to pages as often as 3 % of a core allows. What reads the pages is a process with the lowest priority on the same two cores, as it would run on other machines.
   Before readings were shared, one cost 54 ms of CPU on the same machine, and each page wanted one every second: 20 pages were read every 9 s, and with 100 the service did not answer any more.
 `;
 

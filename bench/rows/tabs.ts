@@ -3,9 +3,9 @@ import { request } from 'undici';
 import { createAccount, tokenOf } from '../../test/harness/service-account.ts';
 import { longestSilence } from '../hundred-thousand/observe.ts';
 import { readCpuMs } from '../world/counters.ts';
+import { type OpenedTabs, openPages } from '../world/open-tabs.ts';
 import { startSide } from '../world/sides.ts';
 import { percentile } from '../world/statistics.ts';
-import { type OpenTab, openTab } from '../world/tab.ts';
 import type { BenchWorld, Product } from '../world/world.ts';
 import { startInBigCluster } from './start.ts';
 import { inTurns } from './latency.ts';
@@ -29,9 +29,9 @@ export const tabs: Row = {
     const sessions = await signIn(world, product, quick ? 2 : users);
     const without = await measure(product, ms, change);
     const opened = await openTabs(product, { count, sessions, namespace, settleMs: quick ? 500 : 15_000 });
-    const before = opened.reads();
+    const before = await opened.reads();
     const withTabs = await measure(product, ms, change);
-    const reads = opened.reads() - before;
+    const reads = (await opened.reads()) - before;
     await opened.stop();
     const [alone, beside] = await pushInTurns(world, product, quick, {
       change,
@@ -54,33 +54,19 @@ export const tabs: Row = {
   },
 };
 
-interface OpenedTabs {
-  readonly reads: () => number;
-  /** Throws if a page was not read. */
-  stop(): Promise<void>;
-}
-
 /** Opens the pages, and waits until each has read itself once, as it does when it is connected. */
 async function openTabs(
-  { operationsUrl }: Product,
+  { operationsUrl: url }: Product,
   of: { readonly count: number; readonly sessions: readonly string[]; readonly namespace: string; readonly settleMs: number },
 ): Promise<OpenedTabs> {
   const { count, sessions, namespace, settleMs } = of;
-  const opened: OpenTab[] = [];
-  for (let index = 0; index < count; index++) {
+  const pages = Array.from({ length: count }, (_, index) => {
     const [cookie = '', page = ''] = [sessions[index % sessions.length], open[index % open.length]];
-    opened.push(openTab(operationsUrl, page === '' ? `/policies/${namespace}/bulk-${index}` : page, cookie));
-  }
-  await Promise.all(opened.map(({ connected }) => connected));
+    return { url, page: page === '' ? `/policies/${namespace}/bulk-${index}` : page, cookie };
+  });
+  const opened = await openPages(pages);
   await delay(settleMs);
-  return {
-    reads: () => opened.reduce((sum, { reads }) => sum + reads(), 0),
-    async stop() {
-      const failures = opened.flatMap(({ failures }) => failures());
-      await Promise.all(opened.map((tab) => tab.stop()));
-      if (failures.length > 0) throw new Error(`pages were not read: ${failures.slice(0, 3).join(', ')}`);
-    },
-  };
+  return opened;
 }
 
 /** Pushes without and with the pages, while policies change; times from a push to the changed image. */
