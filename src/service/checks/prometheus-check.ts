@@ -61,8 +61,12 @@ export function judge(
   return { kind: ({ Wait: 'none', Pass: 'pass', Fail: 'fail' } as const)[noData], message: what };
 }
 
-const infinities: Readonly<Record<string, number>> = { '+Inf': Infinity, Inf: Infinity, '-Inf': -Infinity };
+const infinities: ReadonlyMap<string, number> = new Map([
+  ['+Inf', Infinity],
+  ['Inf', Infinity],
+  ['-Inf', -Infinity],
+]);
 
 function toNumber(text: string): number {
-  return infinities[text] ?? (text.trim() === '' ? Number.NaN : Number(text));
+  return infinities.get(text) ?? (text.trim() === '' ? Number.NaN : Number(text));
 }

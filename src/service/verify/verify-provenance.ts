@@ -99,11 +99,12 @@ function problemOf(text: string, { source, tag }: Chart, content: string): strin
     return `not one of Helm: ${describeError(error)}`;
   }
   const name = source.path.split('/').at(-1) ?? '';
-  const wanted = tag === undefined ? undefined : `${name}-${versionOfTag(tag)}.tgz`;
-  const named = [...files.keys()].join(', ');
-  if (wanted !== undefined && !files.has(wanted)) return `for ${named}, and not for ${wanted}`;
-  const found = wanted === undefined ? [...files.values()] : [files.get(wanted)];
-  return found.includes(content) ? undefined : `for another content of ${wanted ?? named} (${found.join(', ')})`;
+  const wanted = `${name}-${tag === undefined ? 'VERSION' : versionOfTag(tag)}.tgz`;
+  const isWanted = (file: string) => (tag === undefined ? file.startsWith(`${name}-`) && file.endsWith('.tgz') : file === wanted);
+  const named = [...files].filter(([file]) => isWanted(file));
+  if (named.length === 0) return `for ${[...files.keys()].join(', ')}, and not for ${wanted}`;
+  if (named.some(([, digest]) => digest === content)) return undefined;
+  return `for another content of ${named.map(([file, digest]) => `${file} (${digest})`).join(', ')}`;
 }
 
 /** The checksums in the second document of the text, by the names of the files; throws an Error if they are not as Helm writes them. */

@@ -136,6 +136,11 @@ describe('a chart is not used', () => {
     assert.match('why' in result ? result.why : '', /for web-1\.2\.0\+build\.3\.tgz, and not for web-9\.0\.0\.tgz/);
   });
 
+  test('by its digest, with the provenance of a chart of another name', async () => {
+    const result = await start({ provenances: signed(provenanceOf('shop-1.2.0.tgz')) }).verify('');
+    assert.match('why' in result ? result.why : '', /for shop-1\.2\.0\.tgz, and not for web-VERSION\.tgz/);
+  });
+
   test('while no key may sign: none is there, all have expired, or the text is too long', async () => {
     const expired = { keys: certificateOf(ours, { expiresAfter: 86_400 }) };
     const rows: readonly (readonly [Pushed, RegExp])[] = [
