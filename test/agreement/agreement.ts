@@ -18,7 +18,8 @@ export async function makePolicies(scene: Scene, count: number, onMade: (made: n
     if (state === undefined) throw new Error('there are no states');
     const host = state.registry === undefined ? scene.world.registry.host : hosts[state.registry];
     const name = `${state.name.toLowerCase().replaceAll(/[^a-z]+/g, '-')}-${index}`;
-    const subject: Subject = { name, state: state.name, host, tags: [], known: { wanted: 'unknown' } };
+    const { name: kept, installs } = state;
+    const subject: Subject = { name, state: kept, host, tags: [], known: { wanted: 'unknown' }, ...(installs && { installs }) };
     return { state, subject };
   });
   let made = 0;
@@ -40,18 +41,19 @@ export async function findDifferences(scene: Scene, subjects: readonly Subject[]
     name,
     ...(pushed !== undefined && { pushed: { repository: `${host}/shop/${name}`, tag: pushed } }),
   }));
-  const [views, workloads, policies] = await Promise.all([
+  const [views, workloads, installers, policies] = await Promise.all([
     readViews(scene.viewer, looked),
     cluster.request<{ items: Workload[] }>('GET', `/apis/apps/v1/namespaces/${namespace}/deployments`),
+    scene.installers.readAll(),
     cluster.request<{ items: Policy[] }>('GET', `/apis/operator.technomad.dev/v1/namespaces/${namespace}/imagepolicies`),
   ]);
-  const deployments = workloads.items.map((workload) => ({ ...workload, kind: 'Deployment' }));
+  const all = [...workloads.items.map((workload) => ({ ...workload, kind: 'Deployment' })), ...installers];
   const byName = new Map(policies.items.map((policy) => [policy.metadata.name, policy]));
   return subjects.flatMap((subject) => {
     const policy = byName.get(subject.name);
     if (policy === undefined) return [`${subject.name} does not exist`];
     const outage = scene.isDown ? 'now' : 'before';
-    const truth = { ...truthOf(policy, deployments, subject.known), ...(scene.wasDown && ({ outage } as const)) };
+    const truth = { ...truthOf(policy, all, subject.known), ...(scene.wasDown && ({ outage } as const)) };
     return compare(truth, views(subject.name)).map((what) => `${subject.name}: ${what}`);
   });
 }

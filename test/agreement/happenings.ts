@@ -1,7 +1,7 @@
 /** What people, CI, other tools and the registry do to a policy, and what the cluster says afterwards. */
 import type { Random } from '../simulation/random.ts';
 import type { Scene, Subject } from './scene.ts';
-import type { Known } from './truth.ts';
+import type { InstallerKind, Known } from './truth.ts';
 
 export interface Happening {
   readonly name: string;
@@ -29,8 +29,9 @@ function byVersion(a: string, b: string): number {
 }
 
 const isAnnounced = (scene: Scene, { host }: Subject) => host === scene.world.registry.host && !scene.isDown;
-/** Some states have no Deployment of the name of the policy, or it has been deleted. */
-const hasTarget = async (scene: Scene, subject: Subject) => (await scene.findDeployment(subject)) !== undefined;
+/** Some states have no Deployment or installer of the name of the policy, or it has been deleted. */
+const hasTarget = async (scene: Scene, subject: Subject) => (await scene.findTarget(subject)) !== undefined;
+const hasDeployment = async (scene: Scene, subject: Subject) => subject.installs === undefined && (await hasTarget(scene, subject));
 
 async function push(scene: Scene, subject: Subject, tag: string): Promise<Known> {
   await scene.push(subject, tag);
@@ -43,6 +44,18 @@ const setImage = (name: string, tagOf: (random: Random) => string, manager: stri
   suits: hasTarget,
   async run(scene, subject, random) {
     await scene.setImage(subject, scene.imageOf(subject, tagOf(random)), manager);
+    return { wanted: subject.known.wanted };
+  },
+});
+
+const isHelmRelease = ({ installs }: Subject) => installs?.kind === 'helmrelease';
+
+/** The controller of what installs a chart writes its status. */
+const reportOf = (name: string, report: (scene: Scene, subject: Subject, kind: InstallerKind) => Promise<unknown>): Happening => ({
+  name,
+  suits: async (scene, subject) => subject.installs !== undefined && (await hasTarget(scene, subject)),
+  async run(scene, subject) {
+    if (subject.installs) await report(scene, subject, subject.installs.kind);
     return { wanted: subject.known.wanted };
   },
 });
@@ -92,6 +105,14 @@ export const happenings: readonly Happening[] = [
     name: 'a tag that is not selected is pushed',
     suits: isAnnounced,
     run: (scene, subject) => push(scene, subject, `main-${subject.tags.length}`),
+  },
+  {
+    name: 'a chart is pushed among images, or an image among charts',
+    suits: (scene, subject) => isAnnounced(scene, subject) && subject.installs?.artifact !== 'Any',
+    async run(scene, subject, random) {
+      await scene.pushOther(subject, `1.${10 + subject.tags.length}.${random.integer(10, 99)}`);
+      return after(scene, subject);
+    },
   },
   setImage('somebody sets an older image', (random) => `0.${random.integer(1, 9)}.0`, 'kubectl-set'),
   setImage('somebody sets a newer image', (random) => `9.${random.integer(1, 9)}.0`, 'kubectl-edit'),
@@ -154,7 +175,7 @@ export const happenings: readonly Happening[] = [
   },
   {
     name: 'its Deployment is paused',
-    suits: hasTarget,
+    suits: hasDeployment,
     run: async (scene, subject) => {
       await scene.patchDeployment(subject, { spec: { paused: true } });
       return { wanted: subject.known.wanted };
@@ -162,22 +183,22 @@ export const happenings: readonly Happening[] = [
   },
   {
     name: 'its Deployment goes on',
-    suits: hasTarget,
+    suits: hasDeployment,
     run: async (scene, subject) => {
       await scene.patchDeployment(subject, { spec: { paused: false } });
       return { wanted: subject.known.wanted };
     },
   },
   {
-    name: 'its Deployment is deleted',
+    name: 'its target is deleted',
     suits: hasTarget,
     run: async (scene, subject) => {
-      await scene.deleteDeployment(subject);
+      await scene.deleteTarget(subject);
       return { wanted: subject.known.wanted };
     },
   },
   {
-    name: 'its Deployment is created anew',
+    name: 'its target is created anew',
     suits: async (scene, subject) =>
       subject.tags.length > 0 && !(await hasTarget(scene, subject)) && !subject.state.startsWith('with several'),
     run: async (scene, subject) => {
@@ -185,6 +206,26 @@ export const happenings: readonly Happening[] = [
       return { wanted: subject.known.wanted };
     },
   },
+  {
+    name: 'its HelmRepository is deleted',
+    suits: async (scene, subject) => isHelmRelease(subject) && (await scene.installers.hasHelmRepository(subject)),
+    run: async (scene, subject) => {
+      await scene.installers.deleteHelmRepository(subject);
+      return { wanted: subject.known.wanted };
+    },
+  },
+  {
+    name: 'its HelmRepository is created again',
+    suits: async (scene, subject) => isHelmRelease(subject) && !(await scene.installers.hasHelmRepository(subject)),
+    run: async (scene, subject) => {
+      await scene.installers.createHelmRepository(subject);
+      return { wanted: subject.known.wanted };
+    },
+  },
+  reportOf('what it names is installed', (scene, subject, kind) => scene.installers.succeeds(subject, kind)),
+  reportOf('what it names cannot be installed', (scene, subject, kind) =>
+    scene.installers.fails(subject, kind, 'Helm upgrade failed: template: no such field'),
+  ),
   annotation('what waits is approved', async (scene, subject) => {
     const { pendingApproval: pending } = await scene.readStatus(subject);
     return pending && { approve: `${pending.tag}@${pending.digest}` };

@@ -2,22 +2,26 @@
 import assert from 'node:assert/strict';
 import type { Spec } from '../../src/service/resources/v1.ts';
 import { playKubelet } from '../end-to-end/pods.ts';
-import { announce, startWorld, type World } from '../end-to-end/world.ts';
-import { pushImage } from '../harness/push-image.ts';
+import { startChartWorld } from '../end-to-end/chart-world.ts';
+import { announce, type World } from '../end-to-end/world.ts';
+import { pushChart, pushImage } from '../harness/push-image.ts';
 import { startRegistry, type Registry } from '../harness/registry.ts';
 import { createAccount, tokenOf } from '../harness/service-account.ts';
 import { waitFor } from '../harness/wait-for.ts';
+import { playInstallers, pushArtifact, specFor, type Installs } from './installers.ts';
 import type { Known } from './truth.ts';
 import type { Viewer } from './views.ts';
 
 export type Scene = Awaited<ReturnType<typeof startScene>>;
 
-/** A policy of the scene. Its Deployments and its repository have its name. */
+/** A policy of the scene. Its repository, and its Deployments or what installs its charts, have its name. */
 export interface Subject {
   readonly name: string;
   /** The state in which it was put first. */
   readonly state: string;
   readonly host: string;
+  /** What its artifacts are where they are no images, and what installs them. */
+  readonly installs?: Installs;
   /** All that its repository holds. */
   readonly tags: string[];
   known: Known;
@@ -32,8 +36,9 @@ export interface Subject {
 
 /** Starts it, without policies. */
 export async function startScene() {
-  const world = await startWorld({ controllers: true });
+  const world = await startChartWorld(['application', 'ocirepository', 'helmrelease', 'helmrepository'], { controllers: true });
   const kubelet = playKubelet(world.cluster, world.namespace);
+  const installers = playInstallers(world);
   const denied = await startRegistry({ htpasswd: { user: 'robot', password: 'secret' } });
   const hosts = [world.registry.host, world.quiet.host, denied.host, '127.0.0.1:1'];
   const service = await world.start({
@@ -53,11 +58,12 @@ export async function startScene() {
     denied,
     service,
     kubelet,
+    installers,
     /** Whether the registry that announces is down. */
     isDown: false,
     /** Whether it has been down: some attempts are repeated only minutes later. */
     wasDown: false,
-    ...actionsOn(world, denied),
+    ...actionsOn(world, denied, installers),
     async stop() {
       await Promise.all([world.stop(), denied.stop()]);
     },
@@ -86,7 +92,7 @@ async function openViews({ cluster, namespace }: World, operationsUrl: string): 
 const merge = 'application/merge-patch+json';
 
 /** What people, CI and other tools do. */
-function actionsOn(world: World, denied: Registry) {
+function actionsOn(world: World, denied: Registry, installers: ReturnType<typeof playInstallers>) {
   const { cluster, namespace } = world;
   const deployments = `/apis/apps/v1/namespaces/${namespace}/deployments`;
   const policies = `/apis/operator.technomad.dev/v1/namespaces/${namespace}/imagepolicies`;
@@ -94,41 +100,53 @@ function actionsOn(world: World, denied: Registry) {
     imageOf: ({ host, name }: Subject, tag: string) => `${host}/shop/${name}:${tag}`,
     async push(subject: Subject, tag: string) {
       const auth = subject.host === denied.host ? { auth: { user: 'robot', password: 'secret' } } : {};
-      const { digest } = await pushImage({
-        host: subject.host,
-        repository: `shop/${subject.name}`,
-        tag,
-        content: `${subject.name} ${tag}`,
-        ...auth,
-      });
+      const target = { host: subject.host, repository: `shop/${subject.name}`, tag, ...auth };
+      const content = `${subject.name} ${tag}`;
+      const { installs } = subject;
+      const { digest } = await (installs ? pushArtifact(target, installs.artifact, content) : pushImage({ ...target, content }));
       subject.tags.push(tag);
       return digest;
     },
+    /** What its policy passes over: an image among charts, and a chart among images. */
+    pushOther({ host, name, installs }: Subject, tag: string) {
+      const target = { host, repository: `shop/${name}`, tag };
+      return installs ? pushImage(target) : pushChart(target);
+    },
     /** One container; `name` is that of the policy unless another is given. */
     async deploy(subject: Subject, image: string, { name = subject.name, ...spec }: { name?: string; paused?: boolean } = {}) {
+      if (subject.installs) return installers.deploy(subject, subject.installs.kind, image);
       const labels = { app: subject.name };
       const template = { metadata: { labels }, spec: { containers: [{ name: 'c0', image }] } };
-      await cluster.request('POST', deployments, {
+      return cluster.request('POST', deployments, {
         metadata: { name, labels },
         // A rollout that is to last must also last on a slow machine.
         spec: { progressDeadlineSeconds: 14_400, ...spec, selector: { matchLabels: labels }, template },
       });
     },
-    findDeployment: ({ name }: Subject) => cluster.request<object>('GET', `${deployments}/${name}`).catch(() => undefined),
-    deleteDeployment: ({ name }: Subject) => cluster.request('DELETE', `${deployments}/${name}`),
+    /** What the policy updates, where it has its name. */
+    findTarget: (subject: Subject) =>
+      subject.installs
+        ? installers.find(subject, subject.installs.kind)
+        : cluster.request<object>('GET', `${deployments}/${subject.name}`).catch(() => undefined),
+    deleteTarget: (subject: Subject) =>
+      subject.installs ? installers.delete(subject, subject.installs.kind) : cluster.request('DELETE', `${deployments}/${subject.name}`),
     patchDeployment: ({ name }: Subject, patch: object) => cluster.request('PATCH', `${deployments}/${name}`, patch, merge),
     /** As a tool that writes under its own name. */
-    async setImage({ name }: Subject, image: string, manager = 'kubectl-set') {
+    async setImage(subject: Subject, image: string, manager = 'kubectl-set') {
+      if (subject.installs) return installers.setVersion(subject, subject.installs.kind, { image, manager });
       const patch = { spec: { template: { spec: { containers: [{ name: 'c0', image }] } } } };
-      await cluster.request('PATCH', `${deployments}/${name}?fieldManager=${manager}`, patch, 'application/strategic-merge-patch+json');
+      const path = `${deployments}/${subject.name}?fieldManager=${manager}`;
+      return cluster.request('PATCH', path, patch, 'application/strategic-merge-patch+json');
     },
-    async createPolicy({ name, host }: Subject, more: Partial<Spec> = {}, metadata: object = {}) {
+    async createPolicy(subject: Subject, more: Partial<Spec> = {}, metadata: object = {}) {
+      const { name, host, installs } = subject;
       const spec = {
         image: `${host}/shop/${name}`,
         select: { semver: {} },
         targets: [{ kind: 'Deployment', name }],
         poll: { interval: '480h' },
         rollout: { watch: false },
+        ...(installs && specFor(subject, installs)),
         ...more,
       };
       await cluster.request('POST', policies, {
@@ -161,7 +179,8 @@ function actionsOn(world: World, denied: Registry) {
         const found = await world.condition(name, 'Ready');
         return found !== undefined && reasons.includes(found.reason);
       }),
-    waitForImage: ({ name }: Subject, image: string) => world.waitForImage(name, image),
+    waitForImage: (subject: Subject, image: string) =>
+      subject.installs ? installers.waitForImage(subject, subject.installs.kind, image) : world.waitForImage(subject.name, image),
     waitForFirstLook: ({ name }: Subject) => world.waitForFirstLook(name),
   };
 }

@@ -4,6 +4,7 @@ import { pushChart } from '../harness/push-image.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { ecSigner, pemOf } from '../service/verify/cosign.ts';
 import type { Scene, Subject } from './scene.ts';
+import { chartStates } from './chart-states.ts';
 import { rolloutStates } from './rollout-states.ts';
 import { old, selected, type State } from './state.ts';
 import { unableStates } from './unable-states.ts';
@@ -165,7 +166,7 @@ export const states: readonly State[] = [
     name: 'without its target',
     async make(scene, subject) {
       await updated(scene, subject);
-      await scene.deleteDeployment(subject);
+      await scene.deleteTarget(subject);
       return { wanted: selected, why: ['TargetNotFound'] };
     },
   },
@@ -288,4 +289,5 @@ export const states: readonly State[] = [
     },
   },
   ...unableStates,
+  ...chartStates,
 ];

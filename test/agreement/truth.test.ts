@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { truthOf, type Policy, type Workload } from './truth.ts';
+import { asWorkload, truthOf, type Policy, type Workload } from './truth.ts';
 
 const repository = 'registry.example.com:5000/shop/web';
 const policy = (more: Partial<Policy['spec']> = {}): Policy => ({
@@ -51,6 +51,27 @@ test('what is in another namespace is not seen, and only records of the policy i
     note: 'not JSON',
   };
   assert.deepEqual(truthOf(policy(), [workload('web', [`${repository}:1.0.0`], { annotations })], known).recorded, [`${repository}:1.0.0`]);
+});
+
+test('a chart is named by the source and the version of what installs it, in the form of an image', () => {
+  const digest = `sha256:${'ab'.repeat(32)}`;
+  const repositories = [{ metadata: { name: 'shop', uid: 's' }, spec: { url: 'oci://registry.example.com/charts' } }];
+  const release = (version: string, name: string) => ({ chart: { spec: { chart: 'web', version, sourceRef: { name } } } });
+  const rows = [
+    [{ source: { repoURL: 'registry.example.com/charts', chart: 'web', targetRevision: '1.0.0+b.1' } }, 'charts/web:1.0.0_b.1'],
+    [{ source: { repoURL: 'oci://registry.example.com/charts/web', targetRevision: '1.0.0' } }, 'charts/web:1.0.0'],
+    [{ url: 'oci://registry.example.com/charts/web', ref: { tag: '1.0.0', digest } }, `charts/web:1.0.0@${digest}`],
+    [release('1.0.0', 'shop'), 'charts/web:1.0.0'],
+    [release('1.x', 'shop'), undefined],
+    [release('1.0.0', 'gone'), undefined],
+  ] as const;
+  for (const [spec, expected] of rows) {
+    const { containers } = asWorkload('Any', { metadata: { name: 'web', uid: 'w' }, spec }, repositories).spec.template.spec;
+    assert.deepEqual(
+      containers.map(({ image }) => image),
+      expected === undefined ? [] : [`registry.example.com/${expected}`],
+    );
+  }
 });
 
 test('a policy that is suspended says so, whatever else is known of it', () => {

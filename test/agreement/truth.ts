@@ -19,6 +19,24 @@ export interface Workload extends ClusterObject {
   };
 }
 
+/** What installs charts or other artifacts: the kinds that the scene has. */
+export type InstallerKind = 'application' | 'ocirepository' | 'helmrelease';
+
+/** Any of these, as far as it says what it installs. */
+export interface Installer extends ClusterObject {
+  readonly spec: {
+    readonly source?: { readonly repoURL: string; readonly chart?: string; readonly targetRevision: string };
+    readonly url?: string;
+    readonly ref?: { readonly tag?: string; readonly digest?: string };
+    readonly chart?: { readonly spec: { readonly chart: string; readonly version: string; readonly sourceRef: { readonly name: string } } };
+  };
+}
+
+/** Where the HelmReleases of its namespace find charts. */
+export interface HelmRepository extends ClusterObject {
+  readonly spec: { readonly url: string };
+}
+
 export interface Policy extends ClusterObject {
   readonly spec: {
     readonly image: string;
@@ -68,6 +86,21 @@ export function truthOf(policy: Policy, workloads: readonly Workload[], known: K
     wanted: known.wanted,
     why: policy.spec.suspend === true ? ['Suspended'] : known.why,
   };
+}
+
+/** What installs an artifact, as if one container ran it: tags have no `+`, and a range is no version. */
+export function asWorkload(kind: string, { metadata, spec }: Installer, repositories: readonly HelmRepository[]): Workload {
+  const [repository = '', version = '', digest] = installed(spec, repositories);
+  const image = `${repository.replace(/^oci:\/\//, '')}:${version.replace('+', '_')}${digest === undefined ? '' : `@${digest}`}`;
+  const containers = /^\d+\.\d+\.\d+/.test(version) && repository !== '' ? [{ name: 'artifact', image }] : [];
+  return { kind, metadata, spec: { template: { spec: { containers } } } };
+}
+
+function installed({ source, url, ref, chart }: Installer['spec'], repositories: readonly HelmRepository[]) {
+  if (source !== undefined) return [[source.repoURL, ...(source.chart ? [source.chart] : [])].join('/'), source.targetRevision];
+  if (url !== undefined) return [url, ref?.tag, ref?.digest];
+  const from = repositories.find(({ metadata: { name } }) => name === chart?.spec.sourceRef.name);
+  return [from && `${from.spec.url}/${chart?.spec.chart}`, chart?.spec.version];
 }
 
 function isTarget({ kind, metadata: { name, labels = {} } }: Workload, target: Policy['spec']['targets'][number]): boolean {

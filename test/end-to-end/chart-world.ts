@@ -14,13 +14,13 @@ export const chartKinds = {
 export type ChartKind = keyof typeof chartKinds;
 
 /** Starts a world in which the service may change these kinds; HelmRepositories it only reads. */
-export async function startChartWorld(names: readonly ChartKind[]): Promise<World> {
+export async function startChartWorld(names: readonly ChartKind[], options: { controllers?: boolean } = {}): Promise<World> {
   const extraRules = names.map((name) => ({
     apiGroups: [chartKinds[name].group],
     resources: [chartKinds[name].plural],
     verbs: ['get', 'list', 'watch', ...(name === 'helmrepository' ? [] : ['patch'])],
   }));
-  const world = await startWorld({ extraRules });
+  const world = await startWorld({ extraRules, ...options });
   for (const name of names) await installDefinition(world.cluster, name);
   return world;
 }
