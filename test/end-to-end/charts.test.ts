@@ -140,7 +140,7 @@ describe('charts', { skip: lacks ?? false }, () => {
     await pushChart({ host, repository, tag: '1.1.0' });
     await charts.waitForValue('helmrelease', 'own', version, '1.1.0');
     await world.waitForCondition('theirs', 'Stalled', 'ContainerNotFound');
-    assert.match(JSON.stringify((await world.readStatus('theirs')).targets), /or its HelmRepository cannot be seen/);
+    assert.match(JSON.stringify((await world.readStatus('theirs')).targets), /: its HelmRepository cannot be seen/);
     assert.equal((await charts.read('helmrelease', 'theirs')).metadata.generation, 1);
     // From here on nothing is pushed: what the HelmRepositories say, and who may see them, decides.
     const allow = 'operator.technomad.dev/allow-policies-from';
@@ -155,7 +155,7 @@ describe('charts', { skip: lacks ?? false }, () => {
     writeFileSync(config, JSON.stringify({ registries: [{ host, insecure: true }] }));
     const asAdmin = ['--config', config, '--kubeconfig', world.cluster.kubeconfigPath];
     const explain = async () => (await runCommand('explain', [`${world.namespace}/theirs`, ...asAdmin])).out;
-    assert.match(await explain(), /ContainerNotFound: .*or its HelmRepository cannot be seen/);
+    assert.match(await explain(), /ContainerNotFound: .*: its HelmRepository cannot be seen/);
     await consent(`/api/v1/namespaces/${elsewhere}`, world.namespace);
     await world.waitForCondition('theirs', 'Ready', 'UpToDate');
     assert.doesNotMatch(await explain(), /ContainerNotFound/);
