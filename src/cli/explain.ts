@@ -5,6 +5,7 @@ import { tryParseImageReference, type RegistryAliases } from '../core/model/imag
 import { formatWorkload } from '../core/model/workload.ts';
 import { defineCommand, type Options, UsageError } from '../service/command-line/command.ts';
 import { explainBase } from './explain/base.ts';
+import { environmentTable, readEnvironments } from './explain/environments.ts';
 import { lineOf } from './explain/step-line.ts';
 import { unknownOf } from '../service/explain/conclude.ts';
 import type { PlannedNow, Pushed } from '../service/explain/plan-now.ts';
@@ -15,6 +16,7 @@ import { isUsable } from '../core/model/image-policy.ts';
 import { fit, outputOption, print } from '../service/command-line/output.ts';
 import { printable } from '../service/command-line/printable.ts';
 import { anyPolicyArgument, policyOptions, withAnyPolicy } from '../service/command-line/policy-client.ts';
+import { readContextOf } from './read-context.ts';
 import { reasonLinks } from './reason-links.ts';
 import { summaries } from './summaries.ts';
 import { fileOption } from '../service/command-line/usual-options.ts';
@@ -58,6 +60,7 @@ Exit codes: 0 nothing is blocked or wrong, 1 something is, 2 wrong usage.`,
       const planned = await planPolicy(client, await read(), config, pushed);
       if (planned.doubt !== undefined) terminal.err(`${planned.doubt}\n`);
       const explanation = explainPlanned(planned, pushed);
+      const environments = await readEnvironments(client, planned.policy, await readContextOf(config));
       const { spec } = planned.policy;
       const note = isUsable(spec) ? spec.strategy.note : undefined;
       const report = {
@@ -66,9 +69,12 @@ Exit codes: 0 nothing is blocked or wrong, 1 something is, 2 wrong usage.`,
         ...(isUsable(spec) && (!('why' in planned) || planned.isSelected) && { settings: settingsOf(spec) }),
         ...(!('why' in planned) && { targets: planned.targets, chains: explanation.targets }),
         ...('pending' in planned && { pending: planned.pending }),
-        ...defined({ note }),
+        ...defined({ note, environments }),
       };
-      print(terminal, output, report, () => fit(textOf(explanation, remarksOf(planned, pushed)), terminal));
+      print(terminal, output, report, () => {
+        const text = fit(textOf(explanation, remarksOf(planned, pushed)), terminal);
+        return environments === undefined ? text : `${text}${environmentTable(environments, new Date())}`;
+      });
       return explanation.allowed ? 0 : 1;
     });
   },

@@ -12,6 +12,7 @@ import { type Caller, hasActivity, hasSection, type Page, type Query } from '../
 import { actionResult } from '../parts/action-result.ts';
 import { actionFor, causePath, causeSentence, showStep } from '../parts/causes.ts';
 import { baseChain } from '../parts/dependents.ts';
+import { environments } from '../parts/environments.ts';
 import { explanation } from '../parts/explanation.ts';
 import { changesOf } from '../parts/changes-of.ts';
 import { approvalsOf } from '../parts/approvals-of.ts';
@@ -80,6 +81,7 @@ export const policy: Page = {
         </section>
         ${chain}
       </div>
+      ${environments(found.environments, texts)}
       <section id="explanation">
         <h2>${texts.explanation}</h2>
         <form class="filters" method="get" action="#explanation">

@@ -81,6 +81,25 @@ export const policyEn = {
     noLog: 'The log is not shown:',
     notShown: 'The pods are not shown:',
   },
+  ofEnvironments: {
+    title: 'The way of each image',
+    none: 'No image is known yet.',
+    hidden: (count: number) =>
+      count === 1
+        ? '1 followed policy is not shown: it does not exist, or you may not read it.'
+        : `${count} followed policies are not shown: they do not exist, or you may not read them.`,
+    until: 'until',
+    states: {
+      Healthy: 'healthy since',
+      Runs: 'runs since',
+      RollingOut: 'rolling out',
+      Failed: 'failed',
+      Approval: 'waits for approval',
+      NotCopied: 'not copied',
+      Waits: 'waits',
+      Ran: 'ran before',
+    },
+  },
   allOfPolicy: 'All pushes of this policy',
   sameCause: 'All that this reaches',
   willRun: 'Will run',

@@ -9,6 +9,7 @@ import { policyStates, stateOf } from '../../core/model/policy-state.ts';
 import { formatRepository } from '../../core/model/image-reference.ts';
 import type { ApprovalRound } from '../../core/model/approval-round.ts';
 import { changeSchema, conditionSchema, statusSchema, type TargetCounts } from '../../core/model/policy-status.ts';
+import { environmentsView } from './environments-view.ts';
 import type { ChangeOrigins } from './history-origins.ts';
 import { changesOf } from './pending-origins.ts';
 import { namespaceName, objectName, time } from './route.ts';
@@ -109,6 +110,7 @@ export const policyDetail = policySummary
       })
       .exactOptional()
       .describe('The pods of all workloads, as their controllers report them; absent if none of them rolls out.'),
+    environments: environmentsView.exactOptional(),
     conditions: z.array(condition),
     status: statusSchema
       .loose()

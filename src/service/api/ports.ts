@@ -1,6 +1,6 @@
 /** The ports through which the routes use the service; `compose/api.ts` makes the real ones. */
 import type { IdentifiedActivity } from '../../core/model/activity.ts';
-import type { ImagePolicy } from '../../core/model/image-policy.ts';
+import type { ImagePolicy, PolicyName } from '../../core/model/image-policy.ts';
 import type { Origins } from '../../core/model/image-origin.ts';
 import type { RegistryAliases } from '../../core/model/image-reference.ts';
 import type { WorkloadRef } from '../../core/model/workload.ts';
@@ -72,6 +72,8 @@ export interface PolicyPorts {
   readonly areKnown: () => boolean;
   readonly all: () => Iterable<ImagePolicy>;
   readonly find: (namespace: string, name: string) => ImagePolicy | undefined;
+  /** The policies that name this one in `select.proven` or `update.after`, whether they may see it or not. */
+  readonly followersOf: (policy: PolicyName) => readonly PolicyName[];
   /** Returns the policy with its defaults, and why its namespace is not considered, if it is not. */
   readonly consider: (policy: ImagePolicy) => Considered;
   /** Where the image that waits for approval and the one that runs were built from, as far as that is known without a request. */

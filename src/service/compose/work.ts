@@ -75,6 +75,7 @@ export function composeWork(foundation: Foundation, connections: WorkConnections
       staleSince: () => staleSince(caches.policyWatches(), Date.now()),
       all: ports.policies.all,
       find: ports.policies.find,
+      followersOf: cluster.followersOf,
       consider: (policy) => ({ policy, why: whyNotSelected(policy.namespace) }),
       originsOf: createPendingOrigins(originMeans),
       changeOriginsOf: createHistoryOrigins(originMeans),

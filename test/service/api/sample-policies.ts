@@ -54,6 +54,7 @@ export function samplePorts(patched: Patched[], more: Partial<PolicyPorts> = {})
     areKnown: () => true,
     all: () => samplePolicies,
     find: (namespace, name) => samplePolicies.find((one) => one.namespace === namespace && one.name === name),
+    followersOf: () => [],
     consider: (policy) => ({ policy }),
     originsOf: () => ({}),
     changeOriginsOf: () => [],

@@ -9,6 +9,7 @@ import { readEvent } from '../events.ts';
 import type { ApiPorts } from '../ports.ts';
 import { filterPolicies } from '../filter-policies.ts';
 import { policyStates } from '../../../core/model/policy-state.ts';
+import { environmentsFor } from '../environments-view.ts';
 import { detail, policyDetail, policyState, policySummary, summarize } from '../policy-view.ts';
 import { pageOf, policyOrders } from '../policy-order.ts';
 import { defineRoute, digestParam, instantParam, namespaceName, policyParams, receiverParam } from '../route.ts';
@@ -102,7 +103,8 @@ export const getPolicy = defineRoute({
     const policy = await seePolicy(ports, access, params);
     const { originsOf, changeOriginsOf, consider, cluster } = policiesOf(ports);
     const pods = countPods(consider(policy), cluster);
-    return { ...detail(policy, originsOf(policy), changeOriginsOf(policy)), ...defined({ pods }) };
+    const environments = await environmentsFor(policy, access, ports);
+    return { ...detail(policy, originsOf(policy), changeOriginsOf(policy)), ...defined({ pods, environments }) };
   },
 });
 
