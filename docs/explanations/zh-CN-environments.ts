@@ -4,8 +4,8 @@ export const chineseEnvironments: Readonly<Record<string, string>> = {
     '生产环境运行预发布环境以完整且可用的状态运行了半小时的镜像：同一个摘要，无论标签是什么。预发布环境的策略需要 update.pin: Digest，并且它或它的 Namespace 上需要注解 operator.technomad.dev/allow-policies-from。',
   'Selects for itself, and waits until the policies of two other environments have run the selected image for an hour.':
     '自己选择镜像，并等待另外两个环境的策略已运行所选镜像一小时。',
-  'select.proven selects images by what other policies run: remove tags, artifact and update.after':
-    'select.proven 按其他策略运行的镜像来选择：请去掉 tags、artifact 和 update.after',
+  'select.proven selects images by what other policies run: remove tags, artifact, alongside and update.after':
+    'select.proven 按其他策略运行的镜像来选择：请去掉 tags、artifact、alongside 和 update.after',
   'a tag may move to an image that nobody has run: with select.proven and update.after, remove pin, or write Digest':
     '标签可能移动到没有人运行过的镜像：与 select.proven 和 update.after 一起使用时，请去掉 pin，或写成 Digest',
   'The image that other policies run, by its digest, whatever its tag is: the one that all their workloads have run, complete and available, for some time. For production, after staging.':

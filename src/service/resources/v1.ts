@@ -45,8 +45,8 @@ export const specSchema = withChecks(
         message: 'a tag may move to an image that nobody has run: with select.proven and update.after, remove pin, or write Digest',
       },
       {
-        rule: '!has(self.select) || !has(self.select.proven) || (!has(self.tags) && !has(self.artifact) && (!has(self.update) || !has(self.update.after)))',
-        message: 'select.proven selects images by what other policies run: remove tags, artifact and update.after',
+        rule: '!has(self.select) || !has(self.select.proven) || (!has(self.tags) && !has(self.artifact) && !has(self.alongside) && (!has(self.update) || !has(self.update.after)))',
+        message: 'select.proven selects images by what other policies run: remove tags, artifact, alongside and update.after',
       },
       alongsideRule,
     ],

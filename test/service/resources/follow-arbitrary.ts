@@ -24,7 +24,7 @@ export function keepsRules(spec: { readonly select?: object; readonly update?: o
   const isTagged = 'pin' in update && update.pin === 'Tag';
   return (
     !(isTagged && (isProven || 'digest' in select || 'after' in update)) &&
-    !(isProven && ('tags' in spec || 'artifact' in spec || 'after' in update))
+    !(isProven && ('tags' in spec || 'artifact' in spec || 'alongside' in spec || 'after' in update))
   );
 }
 

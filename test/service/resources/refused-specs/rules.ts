@@ -167,6 +167,15 @@ export const rules: readonly RefusedSpec[] = [
     'spec',
     'select.proven selects images by what other policies run',
   ),
+  byRule(
+    'companions of what others run',
+    specWith({
+      select: { proven: { policies: [{ name: 'staging' }] } },
+      alongside: { images: [{ image: 'harbor.example.com/shop/proxy' }] },
+    }),
+    'spec',
+    'select.proven selects images by what other policies run',
+  ),
   byRule('approvals that nothing waits for', specWith({ update: { approvals: {} } }), 'spec.update', 'approvals without mode: Approval'),
   byRule('a window of no time', withWindow({ to: '09:00' }), 'spec.update.windows[0]', 'from and to are the same time'),
   byRule('a minAge of nothing', specWith({ minAge: '0m' }), 'spec.minAge', 'write a duration longer than zero'),
