@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Condition, PolicyStatus } from '../core/model/policy-status.ts';
 import { readStatus } from '../core/model/stored-status.ts';
 import type { Terminal } from '../service/command-line/command.ts';
+import { nameOf } from '../service/explain/conclude.ts';
 import { printable } from '../service/command-line/printable.ts';
 import { statusOf, type PolicyClient } from '../service/command-line/policy-client.ts';
 import { startProgress } from '../service/command-line/progress.ts';
@@ -14,9 +15,9 @@ export function policyStatusOf(raw: unknown): PolicyStatus {
 }
 
 /** The status of a policy, in a few lines. */
-export function describeStatus({ latest, conditions = [], targets = [] }: PolicyStatus): string[] {
-  const selected =
-    latest === undefined ? 'nothing is selected yet' : `selected: ${latest.tag}${latest.digest === undefined ? '' : `@${latest.digest}`}`;
+export function describeStatus({ latest, pendingApproval, conditions = [], targets = [] }: PolicyStatus): string[] {
+  const selected = latest === undefined ? 'nothing is selected yet' : `selected: ${nameOf(latest)}`;
+  const pending = (pendingApproval?.images ?? []).map((image) => `waits for approval: ${image}`);
   const states = conditions
     .filter(({ status }) => status !== 'Unknown')
     .map(({ type, status, reason, message }) => `${type}: ${status}, ${reason}: ${message}`);
@@ -24,7 +25,10 @@ export function describeStatus({ latest, conditions = [], targets = [] }: Policy
     const what = [container, image].filter((part) => part !== undefined).join(' runs ');
     return `${kind} ${namespace}/${name}: ${[what, state, message].filter((part) => part !== undefined && part !== '').join(', ')}`;
   });
-  return [...[selected, ...states, ...running].map((line) => printable(line)), ...reasonLinks(conditions.map(({ reason }) => reason))];
+  return [
+    ...[selected, ...pending, ...states, ...running].map((line) => printable(line)),
+    ...reasonLinks(conditions.map(({ reason }) => reason)),
+  ];
 }
 
 /** The condition of a type, if its status is True. */

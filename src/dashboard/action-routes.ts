@@ -18,6 +18,7 @@ import { parseChoice, type Choice } from './choices.ts';
 import { html, type Html } from './html.ts';
 import { confirmAll, type Decision } from './parts/confirm-all.ts';
 import { changesOf } from './parts/changes-of.ts';
+import { imagesOfPending } from './parts/together.ts';
 import { option, policyLink, policyPath, tagOf } from './parts/inline.ts';
 import type { Query } from './page.ts';
 import { ifPermitted, problem } from './parts/problem.ts';
@@ -250,6 +251,7 @@ function showEffect(found: PolicyDetail, action: ActionName, permitted: Permitte
   return factList([
     [texts.runsNow, found.running && html`<code>${found.running}</code>`],
     next[action] ?? ['', undefined],
+    action === 'approve' || action === 'reject' ? [texts.together, imagesOfPending(found)] : ['', undefined],
     action === 'approve' || action === 'reject' ? [texts.commits, changesOf(found.changes, texts)] : ['', undefined],
     [
       `${texts.workloads}: ${total}`,

@@ -57,6 +57,11 @@ export function wholeDigest({ digest, setDigest }: Pick<Candidate, 'digest' | 's
   return setDigest ?? digest;
 }
 
+/** The digest of the own image of what waits for approval, whose `digest` is that of the set if it has companions. */
+export function ownDigestOf({ digest, images: [own] = [] }: { readonly digest: string; readonly images?: readonly string[] }): string {
+  return own === undefined ? digest : own.slice(own.lastIndexOf('@') + 1);
+}
+
 /** Whether two records are of the same image and, if they know it, of the same set. */
 export function isSameWhole(a: Pick<Candidate, 'digest' | 'setDigest'>, b: Pick<Candidate, 'digest' | 'setDigest'>): boolean {
   return a.digest === b.digest && a.setDigest === b.setDigest;

@@ -8,6 +8,7 @@ import { html, type Html } from '../html.ts';
 import { hasSection, type Page, type Rights } from '../page.ts';
 import { approvalsOf } from '../parts/approvals-of.ts';
 import { changesOf } from '../parts/changes-of.ts';
+import { imagesOfPending } from '../parts/together.ts';
 import { ago, baseLink, policyLink, tagOf } from '../parts/inline.ts';
 import { ifPermitted, partOf, problem } from '../parts/problem.ts';
 import { table } from '../parts/tables.ts';
@@ -93,6 +94,7 @@ function showGroup(
   return html`
     <section class="waiting">
       <h2>${image}:${pending?.tag} <small class="digest">${pending?.digest}</small></h2>
+      ${pending?.images !== undefined && html`<p class="note">${texts.together}:</p>`} ${imagesOfPending(first)}
       ${shared !== undefined && html`<p>${changesOf(shared, texts)}</p>`}
       ${decidable > 1 && html`<p><a href=${all}>${texts.chooseAll(decidable)}</a></p>`}
       <ul class="plain rows">

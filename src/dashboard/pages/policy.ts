@@ -15,6 +15,7 @@ import { baseChain } from '../parts/dependents.ts';
 import { environments } from '../parts/environments.ts';
 import { explanation } from '../parts/explanation.ts';
 import { changesOf } from '../parts/changes-of.ts';
+import { imagesTogether } from '../parts/together.ts';
 import { approvalsOf } from '../parts/approvals-of.ts';
 import { ago, stateBadge, tagOf, timeAndAge } from '../parts/inline.ts';
 import { instructionFor } from '../parts/instruction.ts';
@@ -209,6 +210,7 @@ function showNow(found: PolicyDetail, texts: Texts): Html {
     [texts.selects, found.selects && sayTo(undefined, found.selects, texts)],
     [texts.mode, found.mode && texts.modes[found.mode]],
     [texts.waitsForApproval, pendingApproval && html`${tagOf(pendingApproval)}${' '}${approvalsOf(found, texts)}`],
+    [texts.together, imagesTogether(found)],
     [texts.commits, changesOf(found.changes, texts)],
     [texts.Waiting, waiting && html`${tagOf(waiting)} ${waiting.reason} ${timeAndAge(waiting.until)}`],
     [texts.rollingOut, rollouts && rollouts.progressing > 0 && rollouts.progressing],

@@ -5,6 +5,7 @@ import { html, type Html } from '../html.ts';
 import type { Rights } from '../page.ts';
 import type { Texts } from '../texts/en.ts';
 import { policyLink } from './inline.ts';
+import { imagesOfPending } from './together.ts';
 import { reasonField } from './reason-field.ts';
 
 export type Decision = 'approve' | 'reject';
@@ -25,13 +26,16 @@ export function confirmAll(
       <ul>
         ${choices.map(({ tag, digest, ...policy }) => {
           const key = `${policy.namespace}/${policy.name}`;
-          const { running = '–', targets } = known.get(key) ?? {};
+          const { running = '–', targets, pendingApproval } = known.get(key) ?? {};
+          // What waits by now may be another set, which is not the one that was chosen.
+          const together = pendingApproval?.digest === digest ? imagesOfPending({ pendingApproval }) : undefined;
           return html`
             <li>
               ${policyLink(policy)}${' '}<code>${running}</code>${' → '}<code>${tag}</code>${' '}${targets !== undefined && html`<span class="note">${texts.workloads}: ${targets.total}</span>`}${' '}<small
                 class="digest"
                 >${digest}</small
               >
+              ${together}
               ${
                 rights.may(decision, policy)
                   ? html`<input type="hidden" name="choice" value=${`${key} ${tag} ${digest}`} />`

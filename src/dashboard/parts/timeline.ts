@@ -82,10 +82,11 @@ function showEpisode(
       ${first.failure !== undefined && html`<p class="why">${texts.failedBecause[first.failure.against]}: ${first.failure.reason}: ${messageTo(first.failure.reason, first.failure.message, texts)}</p>`}
       ${first.rollbackRefused !== undefined && html`<p class="why">${messageTo(first.rollbackRefused.reason, first.rollbackRefused.message, texts)}</p>`}
       <ul class="changes">
-        ${changes.map(
-          ({ kind, namespace, name, container, from, to }) => html`
-            <li>${kind} ${namespace}/${name} (${container}): <code>${from ?? '–'}</code> → <code>${to}</code></li>
-          `,
+        ${changes.map(({ kind, namespace, name, container, from, to, alongside = [] }) =>
+          [...(from === to ? [] : [{ container, from, to }]), ...alongside].map(
+            (one) =>
+              html`<li>${kind} ${namespace}/${name} (${one.container}): <code>${one.from ?? '–'}</code> → <code>${one.to}</code></li>`,
+          ),
         )}
       </ul>
     </li>

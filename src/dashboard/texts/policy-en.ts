@@ -5,6 +5,7 @@ type OriginParts = Pick<OriginLink, 'host' | 'from' | 'to'>;
 /** The texts of the page of one policy in English. */
 export const policyEn = {
   commits: 'Commits',
+  together: 'Changed together',
   originLinks: {
     changes: ({ from = '', to = '', host }: OriginParts) => `Changes ${from}…${to} on ${host}`,
     commit: ({ to = '', host }: OriginParts) => `Commit ${to} on ${host}`,

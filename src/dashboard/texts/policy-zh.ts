@@ -5,6 +5,7 @@ import type { policyEn } from './policy-en.ts';
 /** The texts of the page of one policy in Chinese. */
 export const policyZh: Translated<typeof policyEn> = {
   commits: '提交',
+  together: '一起更新',
   originLinks: {
     changes: ({ from = '', to = '', host }) => `${host} 上的更改 ${from}…${to}`,
     commit: ({ to = '', host }) => `${host} 上的提交 ${to}`,

@@ -79,7 +79,13 @@ function fits(
 }
 
 function digestsOf({ latest, pendingApproval, waiting, history = [], rejected = [] }: ImagePolicy['status']): (string | undefined)[] {
-  return [latest, pendingApproval, waiting, ...history, ...rejected].map((one) => one?.digest);
+  const whole = [latest, waiting, ...history, ...rejected].flatMap((one) => [one?.digest, one?.setDigest]);
+  const beside = (latest?.companions ?? []).map(({ digest }) => digest);
+  const pending = pendingApproval && [
+    pendingApproval.digest,
+    ...(pendingApproval.images ?? []).map((image) => image.slice(image.lastIndexOf('@') + 1)),
+  ];
+  return [...whole, ...beside, ...(pending ?? [])];
 }
 
 /** Whether a policy has a label with this value. */

@@ -1,4 +1,5 @@
 /** Where the image that waits for approval, and the one that runs, were built from. */
+import { ownDigestOf } from '../../core/model/companions.ts';
 import { defined } from '../../core/model/defined.ts';
 import { isUsable, type ImagePolicy, type PolicySpec } from '../../core/model/image-policy.ts';
 import { type ImageOrigin, originLinksOf, type OriginLink, type Origins } from '../../core/model/image-origin.ts';
@@ -22,7 +23,7 @@ export function createPendingOrigins({ find, sourceOf, mayUseRegistry, aliases }
     if (pending === undefined || !isUsable(spec) || mayUseRegistry?.(spec.repository.registry) === false) return {};
     const source = sourceOf(policy, spec);
     const running = runningReference(policy, spec, aliases);
-    return defined({ now: find(source, pending.digest), before: running === undefined ? undefined : find(source, running) });
+    return defined({ now: find(source, ownDigestOf(pending)), before: running === undefined ? undefined : find(source, running) });
   };
 }
 
@@ -32,12 +33,13 @@ export function runningReference(
   { repository }: Pick<PolicySpec, 'repository'>,
   aliases: RegistryAliases,
 ): string | undefined {
+  const waits = pendingApproval && ownDigestOf(pendingApproval);
   for (const { image = '', state } of targets) {
     const found = state === 'UpToDate' ? undefined : tryParseImageReference(image, aliases);
     if (found === undefined || !sameRepository(found.repository, repository)) continue;
     const digest = found.digest ?? history.find(({ to }) => to === image)?.digest;
     const reference = digest ?? (found.tag === pendingApproval?.tag ? undefined : found.tag);
-    if (reference !== undefined && reference !== pendingApproval?.digest) return reference;
+    if (reference !== undefined && reference !== waits) return reference;
   }
   return undefined;
 }

@@ -8,7 +8,7 @@ import type { PolicyActions } from '../../core/model/policy-actions.ts';
 import { policyStates, stateOf } from '../../core/model/policy-state.ts';
 import { formatRepository } from '../../core/model/image-reference.ts';
 import type { ApprovalRound } from '../../core/model/approval-round.ts';
-import { changeSchema, conditionSchema, statusSchema, type TargetCounts } from '../../core/model/policy-status.ts';
+import { changeSchema, conditionSchema, statusSchema, type LatestImage, type TargetCounts } from '../../core/model/policy-status.ts';
 import { environmentsView } from './environments-view.ts';
 import type { ChangeOrigins } from './history-origins.ts';
 import { changesOf } from './pending-origins.ts';
@@ -18,6 +18,31 @@ import { namespaceName, objectName, time } from './route.ts';
 export const selectedImage = z
   .object({ tag: z.string(), digest: z.string().exactOptional() })
   .meta({ id: 'SelectedImage', description: 'A tag, and its digest if it is known.' });
+/** The companions that belong to an image. */
+export const companions = z
+  .array(
+    z
+      .object({ image: z.string(), tag: z.string(), digest: z.string() })
+      .meta({ id: 'Companion', description: 'The image of a companion.' }),
+  )
+  .describe('The companions that belong to it (`spec.alongside`), once they are known.');
+/** The image that a policy selects, with its companions. */
+const latestImage = selectedImage
+  .extend({
+    companions: companions.exactOptional(),
+  })
+  .meta({ id: 'LatestImage', description: 'The selected tag, its digest if it is known, and its companions.' });
+/** The image that waits for approval, or its set. */
+const pendingImage = selectedImage
+  .extend({
+    images: z
+      .array(z.string())
+      .exactOptional()
+      .describe(
+        'With companions: the images that are approved together, the own one first, each as REPOSITORY@DIGEST. `digest` is that of the set.',
+      ),
+  })
+  .meta({ id: 'PendingImage', description: 'A tag that waits for approval, and its digest or, with companions, that of its set.' });
 const waiting = selectedImage.partial().extend({ until: time, reason: z.string() });
 /** The state of a policy of either kind. */
 export const policyState = z.enum(policyStates).meta({ id: 'PolicyState', description: 'What a reader should know first.' });
@@ -79,8 +104,12 @@ export const policySummary = z
     message: z.string().exactOptional(),
     since: z.string().exactOptional().describe('When the condition that gives the state became true.'),
     running: z.string().exactOptional().describe('What the targets run, as `kubectl get` shows it.'),
-    latest: selectedImage.exactOptional().describe('What the policy selects.'),
-    pendingApproval: selectedImage.exactOptional(),
+    alongside: z
+      .array(z.string())
+      .exactOptional()
+      .describe('The repositories of the companions (`spec.alongside`), which are changed together with the image.'),
+    latest: latestImage.exactOptional().describe('What the policy selects.'),
+    pendingApproval: pendingImage.exactOptional(),
     approvals: approvalsView.exactOptional(),
     changes: changes.exactOptional(),
     waiting: waiting.exactOptional(),
@@ -156,8 +185,9 @@ export function summarize(policy: ImagePolicy, origins: Origins = {}): PolicySum
     state: stateOf(policy),
     ...(condition && { reason: condition.reason, message: condition.message, since: condition.lastTransitionTime }),
     ...defined({ running }),
-    ...(latest && { latest: toImage(latest) }),
-    ...(pendingApproval && { pendingApproval: toImage(pendingApproval) }),
+    ...(isUsable(spec) && spec.alongside && { alongside: spec.alongside.images.map(({ repository }) => formatRepository(repository)) }),
+    ...(latest && { latest: toLatest(latest) }),
+    ...(pendingApproval && { pendingApproval: toPending(pendingApproval) }),
     ...(pendingApproval && approvals && { approvals: toApprovals(approvals) }),
     ...defined({ changes: changesView(origins) }),
     ...(wait && {
@@ -217,6 +247,17 @@ function withoutApprovals(actions: PolicyActions): z.input<typeof policyDetail>[
 
 function toImage({ tag, digest }: { readonly tag: string; readonly digest?: string }): z.output<typeof selectedImage> {
   return { tag, ...defined({ digest }) };
+}
+
+function toLatest({ companions, ...own }: LatestImage): NonNullable<PolicySummary['latest']> {
+  return { ...toImage(own), ...(companions && { companions: companions.map(({ image, tag, digest }) => ({ image, tag, digest })) }) };
+}
+
+function toPending({
+  images,
+  ...own
+}: NonNullable<ImagePolicy['status']['pendingApproval']>): NonNullable<PolicySummary['pendingApproval']> {
+  return { ...toImage(own), ...(images && { images: [...images] }) };
 }
 
 function countsOf({

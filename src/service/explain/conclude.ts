@@ -7,9 +7,10 @@ import type { PlannedNow, Pushed } from './plan-now.ts';
 
 export type Planned = Exclude<PlannedNow, { why: string }>;
 
-/** The name of a candidate: `1.4.0`, or `1.4.0@sha256:…` if the digest is known. */
-export function nameOf({ tag, digest }: Candidate): string {
-  return `${tag}${digest === undefined ? '' : `@${digest}`}`;
+/** The name of a candidate: `1.4.0`, or `1.4.0@sha256:…` if the digest is known, with its companions. */
+export function nameOf({ tag, digest, companions = [] }: Pick<Candidate, 'tag' | 'digest' | 'companions'>): string {
+  const own = `${tag}${digest === undefined ? '' : `@${digest}`}`;
+  return companions.length === 0 ? own : `${own} with ${companions.map((one) => `${one.image}:${one.tag}@${one.digest}`).join(' and ')}`;
 }
 
 /** The fact that only the registry knows and the result of the push depends on; undefined if it depends on no such fact. */

@@ -143,14 +143,20 @@ function stepsOf({ target, changes, unchanged, problem, guards }: TargetExplanat
       text: `${container} stays at ${image}: ${message}`,
       ...linked(reason),
     })),
-    ...changes.map((change): Step => ({ id: 'container', result: 'pass', text: describeChange(change, planned) })),
+    ...changes.flatMap((change) => describeChange(change, planned)).map((text): Step => ({ id: 'container', result: 'pass', text })),
     ...guards.map(stepOfGuard),
   ];
 }
 
-function describeChange({ container, from, to }: ContainerChange, planned: Planned): string {
+/** What would be changed in one patch: the own image and, below it, its companions. Where the own image runs already, its companions alone are changed. */
+function describeChange({ container, from, to, alongside = [] }: ContainerChange, planned: Planned): string[] {
   const doubt = findDoubt({ from, to }, planned);
-  return `${container} would be changed from ${from} to ${to}${doubt === undefined ? '' : `, but ${doubt}`}`;
+  const own = from === to ? [] : [`${toText({ container, from, to })}${doubt === undefined ? '' : `, but ${doubt}`}`];
+  return [...own, ...alongside.map(toText)];
+}
+
+function toText({ container, from, to }: Pick<ContainerChange, 'container' | 'from' | 'to'>): string {
+  return `${container} would be changed from ${from} to ${to}`;
 }
 
 const results: Readonly<Record<Opinion['result'], StepResult>> = { pass: 'pass', refused: 'stop', blocked: 'stop', waits: 'wait' };

@@ -18,6 +18,21 @@ const changed = [
   policyOf({ name: 'one', status: { ...appliedAt('2026-03-01T09:00:00Z', 'a'), trigger: triggerOf('prod') } }),
   policyOf({ name: 'two', status: { ...appliedAt('2026-03-01T10:00:00Z', 'b'), trigger: triggerOf('ci') } }),
   policyOf({ name: 'three', status: { pendingApproval: { tag: '2.0.0', digest: digestOf('a') } } }),
+  policyOf({
+    name: 'set',
+    status: {
+      latest: {
+        tag: '2.0.0',
+        selectedAt: '2026-03-01T10:00:00Z',
+        companions: [{ image: 'r.example.com/proxy', tag: '2.0.0', digest: digestOf('e') }],
+      },
+      pendingApproval: {
+        tag: '2.0.0',
+        digest: digestOf('9'),
+        images: [`r.example.com/web@${digestOf('8')}`, `r.example.com/proxy@${digestOf('e')}`],
+      },
+    },
+  }),
   policyOf({ name: 'four', status: { rejected: [{ digest: digestOf('a'), reason: 'RolloutFailed', at: '2026-03-01T10:00:00Z' }] } }),
   policyOf({ name: 'five', status: {} }),
 ];
@@ -33,6 +48,9 @@ function triggerOf(receiver: string): NonNullable<ImagePolicy['status']['trigger
 for (const [query, expected] of [
   [`digest=${digestOf('a')}`, ['four', 'one', 'three']],
   [`digest=${digestOf('c')}`, []],
+  [`digest=${digestOf('e')}`, ['set']],
+  [`digest=${digestOf('8')}`, ['set']],
+  [`digest=${digestOf('9')}`, ['set']],
   ['receiver=ci', ['two']],
   ['since=2026-03-01T10:00:00Z', ['two']],
   ['until=2026-03-01T09:30:00%2B00:00', ['one']],

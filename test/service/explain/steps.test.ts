@@ -227,3 +227,22 @@ test('a registry that fails, or an image that waits beside the selected one, is 
     assert.deepEqual([allowed, steps.find(({ id }) => id === 'status')?.reason], [false, reason]);
   }
 });
+
+test('companions are named with the selected image, and with each container that would be changed with it', async () => {
+  const proxy = 'registry.example.com/shop/proxy';
+  const beside = {
+    images: [{ repository: { registry: 'registry.example.com', path: 'shop/proxy' } }],
+    match: 'SameTag',
+    withinMs: 1,
+  } as const;
+  const set = { ...latest, companions: [{ image: proxy, tag: '1.3.0', digest: digestOf('c') }], setDigest: digestOf('d') };
+  const workloads = [workloadOf({ web: `${image}:1.2.3`, proxy: `${proxy}:1.2.3` })];
+  const { summary, candidate, targets } = await explain({ spec: { alongside: beside }, status: { latest: set }, workloads });
+  assert.match(summary, new RegExp(`1\\.3\\.0@${latest.digest} with ${proxy}:1\\.3\\.0@${digestOf('c')}$`));
+  assert.deepEqual(candidate?.companions, set.companions);
+  const texts = targets.flatMap(({ steps }) => steps.map(({ text }) => text));
+  assert.deepEqual(
+    texts.filter((text) => text.includes('would be changed')),
+    [`web would be changed from ${image}:1.2.3 to ${image}:1.3.0`, `proxy would be changed from ${proxy}:1.2.3 to ${proxy}:1.3.0`],
+  );
+});

@@ -10,7 +10,7 @@ import type { ApiPorts } from '../ports.ts';
 import { filterPolicies } from '../filter-policies.ts';
 import { policyStates } from '../../../core/model/policy-state.ts';
 import { environmentsFor } from '../environments-view.ts';
-import { detail, policyDetail, policyState, policySummary, summarize } from '../policy-view.ts';
+import { companions, detail, policyDetail, policyState, policySummary, summarize } from '../policy-view.ts';
 import { pageOf, policyOrders } from '../policy-order.ts';
 import { defineRoute, digestParam, instantParam, namespaceName, policyParams, receiverParam } from '../route.ts';
 import { policyStream } from '../stream.ts';
@@ -146,7 +146,14 @@ const explanation = z
   .object({
     allowed: z.boolean().describe('Whether nothing is blocked or wrong.'),
     summary: z.string(),
-    candidate: z.object({ tag: z.string(), digest: z.string().exactOptional(), createdAt: z.string().exactOptional() }).exactOptional(),
+    candidate: z
+      .object({
+        tag: z.string(),
+        digest: z.string().exactOptional(),
+        createdAt: z.string().exactOptional(),
+        companions: companions.readonly().exactOptional(),
+      })
+      .exactOptional(),
     steps: z.array(step).describe('Of the policy, in their order; the first that stops ends the chain.'),
     targets: z.array(
       z
