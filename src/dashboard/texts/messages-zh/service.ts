@@ -142,7 +142,15 @@ export const serviceZh: Readonly<Record<string, string>> = {
   'its signatures are verified before it is applied': '应用之前会验证其签名',
   '{0} is there': '{0} 存在',
   '{0} stays at {1}: {2}': '{0} 保持 {1}：{2}',
-  '{0} would be changed from {1} to {2}{3}': '{0} 将从 {1} 改为 {2}',
+  '{0} would be changed from {1} to {2}': '{0} 将从 {1} 改为 {2}',
+  'what belongs to {0} is not known yet': '尚不知道哪些镜像属于 {0}',
+  '{0} runs {1}, which is newer than {2}: nothing is set back alongside': '{0} 运行的 {1} 比 {2} 新：不会一起退回旧版本',
+  '{0} belongs to the selected image; it is changed with the next one': '{0} 属于选定的镜像；将随下一个镜像一起更改',
+  '{0} has {1} containers of companions, and at most {2} are changed together': '{0} 有 {1} 个伴随镜像的容器，最多一起更改 {2} 个',
+  '{0} has no container {1} that runs {2}': '{0} 没有运行 {2} 的容器 {1}',
+  '{0} changes {1} of {2} as well: take it out of one of the two': '{0} 也更改 {2} 的 {1}：请从两者之一中移除',
+  'the companions of {0} are not known yet: they are asked for before anything is changed':
+    '尚不知道 {0} 的伴随镜像：在更改任何内容之前会先查询',
   ', but {0}': '，但 {0}',
 
   'keys of receivers': '接收端的密钥',
