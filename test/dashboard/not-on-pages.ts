@@ -121,6 +121,7 @@ export const sentencesNotOnPages: Readonly<Record<string, readonly string[]>> = 
     'self.all(one, self.exists_one(other, other.name == one.name))',
     'downloads/?tab=tags',
     '{"base":{0},"dependents":[{1}]}',
+    'self.all(one, self.exists_one(other, other.name == one.name))',
     'a hash is used once',
     'Those that need attention come first, each with what can be done about it. {0}',
   ],

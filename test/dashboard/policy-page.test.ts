@@ -1,7 +1,9 @@
 /** The page of one policy: the verdict with the one thing to do, what runs and what is selected, the way of the last push, and the confirmations. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { policyOf, specOf, workloadOf } from '../core/model/samples.ts';
+import type { CheckRecord } from '../../src/core/model/check-record.ts';
+import { checkId } from '../../src/core/model/rollout-check.ts';
+import { digestOf, policyOf, specOf, workloadOf } from '../core/model/samples.ts';
 import { samplePorts } from '../service/api/sample-policies.ts';
 import { exampleOptions } from './example.ts';
 import { openDashboard } from './start-dashboard.ts';
@@ -100,4 +102,31 @@ test('what the pods of a rolled back image showed stays in the history', async (
     sectionOf(text, 'History'),
     /The image failed: CrashLoop: Deployment shop\/payments: pod payments-\S+, container payments: CrashLoopBackOff/,
   );
+});
+
+test('the checks of the selected image are shown with their verdict and last answer, and no markup of theirs', async (t) => {
+  const question = { kind: 'http', url: 'https://checks.example.com', secret: { name: 'checks', key: 'key' } } as const;
+  const check = { everyMs: 1_000, timeoutMs: 60_000, retries: 0, question } as const;
+  const gate = { ...check, name: 'gate', phase: 'before' } as const;
+  const smoke = { ...check, name: 'smoke', phase: 'after' } as const;
+  const image = { tag: '1.3.0', digest: digestOf('b') };
+  const startedAt = '2026-03-01T11:59:00.000Z';
+  const id = checkId(policyOf(), gate, image, startedAt);
+  const record = { name: 'gate', phase: 'before', id, ...image, state: 'Failed', startedAt, at: startedAt } as const;
+  const pageWith = async (checks: readonly CheckRecord[], headers = {}) => {
+    const spec = specOf({ rollout: { timeoutMs: 1, onFailure: 'Rollback', checks: [gate, smoke] } });
+    const policy = policyOf({ spec, status: { latest: { ...image, selectedAt: startedAt }, checks } });
+    const { cluster } = samplePorts([]);
+    const { get } = openDashboard(t, { policies: { all: () => [policy], find: () => policy, cluster } });
+    return (await get(`/policies/${policy.namespace}/${policy.name}`, headers)).text;
+  };
+  const bad = await pageWith([{ ...record, message: '<script>alert(1)</script> is missing' }]);
+  assert.doesNotMatch(bad, /<script>alert/);
+  const [, section = ''] = /<section id="checks">(.*?)<\/section>/s.exec(bad) ?? [];
+  assert.match(textOf(section), /Checks of 1\.3\.0.*gate before a change failed .*&lt;script>alert\(1\)&lt;\/script> is missing/);
+  assert.match(textOf(section), /smoke after the rollout not asked –/);
+  const edited = await pageWith([{ ...record, id: 'of another question' }]);
+  assert.match(textOf(/<section id="checks">(.*?)<\/section>/s.exec(edited)?.[1] ?? ''), /gate before a change not asked –/);
+  const chinese = await pageWith([{ ...record, state: 'Running', message: 'the query has no result' }], { 'accept-language': 'zh-CN' });
+  assert.match(textOf(chinese), /gate 修改之前 尚无结论 .*该查询没有结果/);
 });

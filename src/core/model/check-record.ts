@@ -11,7 +11,8 @@ const digest = (description: string) => text(160, description);
 const message = (description: string) => text(1_024, description);
 const time = (description: string) => z.iso.datetime().max(64).describe(description);
 
-const checkSchema = z
+/** The schema of a record. */
+export const checkRecord = z
   .object({
     name: text(63, 'The name of the check in rollout.checks.'),
     phase: z.enum(['before', 'during', 'after']).describe('When it is asked.'),
@@ -33,9 +34,9 @@ const checkSchema = z
   .describe('A check of an image, and its verdict.');
 
 /** A check of an image, and its verdict. */
-export type CheckRecord = Readonly<z.output<typeof checkSchema>>;
+export type CheckRecord = Readonly<z.output<typeof checkRecord>>;
 /** The schema of `status.checks`. */
 export const checkList = z
-  .array(checkSchema)
+  .array(checkRecord)
   .max(maxChecksListed)
   .describe(`The last ${maxChecksListed} checks of rollout.checks, the latest first.`);

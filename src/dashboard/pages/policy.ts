@@ -14,6 +14,7 @@ import { actionFor, causePath, causeSentence, showStep } from '../parts/causes.t
 import { baseChain } from '../parts/dependents.ts';
 import { environments } from '../parts/environments.ts';
 import { explanation } from '../parts/explanation.ts';
+import { showChecks } from '../parts/checks.ts';
 import { changesOf } from '../parts/changes-of.ts';
 import { imagesTogether } from '../parts/together.ts';
 import { approvalsOf } from '../parts/approvals-of.ts';
@@ -74,7 +75,7 @@ export const policy: Page = {
           <h2>${texts.now}</h2>
           ${runAndWant(found, now, texts)} ${showNow(found, texts)}
         </section>
-        ${pods} ${showLastPush(pushes?.events ?? [], found, offered, texts)}
+        ${showChecks(found, texts)} ${pods} ${showLastPush(pushes?.events ?? [], found, offered, texts)}
         <section>
           <h2>${texts.history}</h2>
           ${timeline(found.status.history ?? [], { pushes: pushes?.events ?? [], actions, commits: found.commits }, found, texts)}

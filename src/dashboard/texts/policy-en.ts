@@ -62,6 +62,15 @@ export const policyEn = {
     updatedPods: (updated: number, toUpdate: number) => `${updated} of ${toUpdate} are of the newest revision`,
     passed: (count: number) => `${count} checks passed`,
   },
+  ofChecks: {
+    title: 'Checks of',
+    check: 'Check',
+    asked: 'Asked',
+    verdict: 'Verdict',
+    answer: 'Last answer',
+    phases: { before: 'before a change', during: 'during the rollout', after: 'after the rollout' },
+    states: { NotAsked: 'not asked', Running: 'none yet', Passed: 'passed', Failed: 'failed', TimedOut: 'timed out' },
+  },
   lastPushWay: 'The way of the last push',
   way: {
     stages: {

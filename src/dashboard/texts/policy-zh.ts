@@ -60,6 +60,15 @@ export const policyZh: Translated<typeof policyEn> = {
     updatedPods: (updated, toUpdate) => `${toUpdate} 个中 ${updated} 个属于最新修订版本`,
     passed: (count) => `${count} 项检查通过`,
   },
+  ofChecks: {
+    title: '检查：',
+    check: '检查',
+    asked: '时机',
+    verdict: '结论',
+    answer: '最近的回答',
+    phases: { before: '修改之前', during: '滚动更新期间', after: '滚动更新之后' },
+    states: { NotAsked: '未询问', Running: '尚无结论', Passed: '通过', Failed: '未通过', TimedOut: '超时' },
+  },
   lastPushWay: '最近一次推送的经过',
   way: {
     stages: { received: '收到', verified: '已验证', permitted: '已允许', changed: '已变更', rolledOut: '已发布' },

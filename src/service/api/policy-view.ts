@@ -7,6 +7,8 @@ import { originLinkKinds, type Origins } from '../../core/model/image-origin.ts'
 import type { PolicyActions } from '../../core/model/policy-actions.ts';
 import { policyStates, stateOf } from '../../core/model/policy-state.ts';
 import { formatRepository } from '../../core/model/image-reference.ts';
+import { checkRecord } from '../../core/model/check-record.ts';
+import { checkStates } from '../../core/plan/check-records.ts';
 import type { ApprovalRound } from '../../core/model/approval-round.ts';
 import { changeSchema, conditionSchema, statusSchema, type LatestImage, type TargetCounts } from '../../core/model/policy-status.ts';
 import { environmentsView } from './environments-view.ts';
@@ -120,6 +122,17 @@ export const policySummary = z
   .meta({ id: 'PolicySummary', description: 'An ImagePolicy in a list.' });
 export type PolicySummary = z.output<typeof policySummary>;
 
+const checkView = checkRecord
+  .pick({ name: true, phase: true, startedAt: true, at: true, message: true })
+  .partial({ startedAt: true })
+  .extend({
+    state: z
+      .enum(['NotAsked', ...checkRecord.shape.state.options])
+      .describe('NotAsked: it has not begun. The others as in `status.checks`.'),
+  })
+  .meta({ id: 'PolicyCheck', description: 'A check of an image, with its last answer and its verdict.' });
+export type CheckView = z.output<typeof checkView>;
+
 /** The commits between the two images of a change. */
 const changeCommits = changeSchema
   .pick({ from: true, to: true, digest: true, trigger: true })
@@ -140,6 +153,10 @@ export const policyDetail = policySummary
       .exactOptional()
       .describe('The pods of all workloads, as their controllers report them; absent if none of them rolls out.'),
     environments: environmentsView.exactOptional(),
+    checks: z
+      .array(checkView)
+      .exactOptional()
+      .describe('The checks of `latest` (`rollout.checks`), in their order. What does not count any more is only in `status.checks`.'),
     conditions: z.array(condition),
     status: statusSchema
       .loose()
@@ -197,6 +214,18 @@ export function summarize(policy: ImagePolicy, origins: Origins = {}): PolicySum
     ...(rollouts && { rollouts: countsOf(rollouts) }),
     ...(newest && { lastChangeAt: newest.at }),
   };
+}
+
+/** The checks of the selected image, as they count now; undefined if the policy has none. */
+export function checksView(policy: ImagePolicy, now: Date): CheckView[] | undefined {
+  const { spec, status } = policy;
+  if (!isUsable(spec) || status.latest === undefined) return undefined;
+  const states = checkStates(policy, spec, status.latest, now);
+  if (states.length === 0) return undefined;
+  return states.map(({ check: { name, phase }, record }) => {
+    const { state = 'NotAsked', startedAt, at, message } = record ?? {};
+    return { name, phase, state, ...defined({ startedAt, at, message }) };
+  });
 }
 
 /** The approvals of what waits, as the status has them. */

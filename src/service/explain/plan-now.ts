@@ -3,6 +3,7 @@ import { notReconciledYet, resultCondition } from '../../core/model/decisive-con
 import { defined } from '../../core/model/defined.ts';
 import type { ImagePolicy, PolicySpec } from '../../core/model/image-policy.ts';
 import { formatRepository, sameRepository, type Candidate, type ImageReference } from '../../core/model/image-reference.ts';
+import { checkStates, type CheckState } from '../../core/plan/check-records.ts';
 import { asSeenBy } from '../../core/plan/consent.ts';
 import { explainPlan, guardPlan, type TargetExplanation } from '../../core/plan/guard-plan.ts';
 import { heldChanges } from '../../core/plan/guards/unlikely-version.ts';
@@ -34,6 +35,8 @@ export type PlannedNow =
       readonly targets: readonly TargetExplanation[];
       /** The plan that remains after the guards have decided. */
       readonly allowed: UpdatePlan;
+      /** The checks of the candidate, with what they have answered. */
+      readonly checks: readonly CheckState[];
       /** When the images were created, if that was read for a first change. */
       readonly ages?: CreationTimes;
       /** The candidate whose minimum age has to be reached before anything is changed. */
@@ -76,7 +79,8 @@ export function planSelection(policy: ImagePolicy, selection: Selection, cluster
   const unheld = hold === undefined ? guarded : keep(guarded, { reason: 'UnlikelyVersion', message: hold.message }, changes);
   const pending = findPending(policy, selection, seen);
   const allowed = pending === undefined ? unheld : keep(unheld, { reason: 'MinAge', message: describePending(pending) });
-  return { policy, spec, candidate, targets, allowed, ...defined({ ages, hold, pending }) };
+  const checks = checkStates(policy, spec, candidate, new Date(cluster.now()));
+  return { policy, spec, candidate, targets, allowed, checks, ...defined({ ages, hold, pending }) };
 }
 
 /** The candidate that is too young, as far as nothing is changed before it has the minimum age. */

@@ -7,6 +7,8 @@ import type { Origin } from '../../core/model/policy-defaults.ts';
 import type { Condition } from '../../core/model/policy-status.ts';
 import { isReason, pageOf, type Reason } from '../../core/model/reasons.ts';
 import { formatWorkload, type ContainerChange, type WorkloadRef } from '../../core/model/workload.ts';
+import { deadlineOfCheck } from '../../core/model/rollout-check.ts';
+import { describeState, type CheckState } from '../../core/plan/check-records.ts';
 import { isAllowed, type Opinion, type TargetExplanation } from '../../core/plan/guard-plan.ts';
 import { findDoubt } from '../../core/plan/guards/unlikely-version.ts';
 import { describePush, nameOf, unknownOf, type Planned } from './conclude.ts';
@@ -17,7 +19,7 @@ import { settingRows } from './settings.ts';
 export type StepResult = 'pass' | 'stop' | 'wait' | 'note';
 
 export interface Step {
-  /** The stable id of the step: `namespace`, `spec`, `status`, `tag`, a setting, `target`, `container`, or the id of a guard. */
+  /** The stable id of the step: `namespace`, `spec`, `status`, `tag`, a setting, `check`, `target`, `container`, or the id of a guard. */
   readonly id: string;
   readonly result: StepResult;
   /** The facts of the step and, if it stops the chain, what to do. */
@@ -68,7 +70,7 @@ export function explainPlanned(planned: PlannedNow, pushed?: Pushed): Explanatio
     allowed: isAllowed(targets) && pending === undefined && unknown === undefined && !last.some(isInTheWay),
     summary: pushed === undefined ? `${namespace}/${name} selects ${description}: ${nameOf(candidate)}` : describePush(planned, pushed),
     candidate,
-    steps: [...basics(planned), ...last, ...selected],
+    steps: [...basics(planned), ...last, ...selected, ...planned.checks.map(stepOfCheck)],
     targets: chains,
   };
 }
@@ -128,6 +130,17 @@ function selectedSteps(planned: Planned, pushed: Pushed | undefined, unknown: st
   const verify: Step[] =
     spec.verification === undefined ? [] : [{ id: 'verify', result: 'note', text: 'its signatures are verified before it is applied' }];
   return [tag, ...settings, ...verify];
+}
+
+/** What a check has answered about the image. It decides nothing by itself: the guard `checks` and the rollout do. */
+function stepOfCheck(state: CheckState): Step {
+  const { check, record } = state;
+  const step: Step = { id: 'check', result: record?.state === 'Passed' ? 'pass' : 'note', text: describeState(state) };
+  if (record?.state === 'Failed') return { ...step, ...linked('CheckFailed') };
+  if (record?.state === 'TimedOut') return { ...step, ...linked('CheckTimedOut') };
+  // A check that goes on with the rollout has no end of its own.
+  if (record?.state !== 'Running' || check.phase === 'during') return step;
+  return { ...step, until: new Date(deadlineOfCheck(check, record)).toISOString() };
 }
 
 function stepsOf({ target, changes, unchanged, problem, guards }: TargetExplanation, planned: Planned): Step[] {

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import type { CheckRecord } from '../../../src/core/model/check-record.ts';
 import type { PolicyStatus } from '../../../src/core/model/policy-status.ts';
 import type { CheckAnswer, CheckSettings } from '../../../src/core/model/rollout-check.ts';
-import { beginChecks, findRecord } from '../../../src/core/plan/check-records.ts';
+import { beginChecks, checkStates, describeState, findRecord } from '../../../src/core/plan/check-records.ts';
 import { questionsAt, withAnswer, withJob } from '../../../src/core/plan/record-answer.ts';
 import { digestOf, policyOf, webDeployment } from '../model/samples.ts';
 import { begin, checkOf, image, owner, start } from './check-samples.ts';
@@ -203,4 +203,22 @@ describe('an answer', () => {
     assert.equal(withAnswer(status, 'another', answered), status);
     assert.equal(withJob(status, 'another'), status);
   });
+});
+
+it('the checks of an image are said in the order of the policy, each with the record that counts', () => {
+  const checks = [checkOf({ name: 'smoke', phase: 'after' }), checkOf()];
+  const status = withAnswer(begin(checkOf()), begin(checkOf()).checks?.[0]?.id ?? '', {
+    check: checkOf(),
+    question: 0,
+    answer: { kind: 'fail', message: 'not migrated' },
+    now: start,
+    isUnderWay: false,
+  });
+  const spec = { rollout: { timeoutMs: 1, onFailure: 'Rollback', checks } } as const;
+  const say = (now: Date, more: Partial<typeof owner> = {}) =>
+    checkStates({ ...owner, status, ...more }, spec, image, now).map(describeState);
+  const notAsked = 'the check smoke is asked when what was changed has rolled out';
+  assert.deepEqual(say(start), [notAsked, 'the check gate failed: not migrated']);
+  const actions = { release: after(10).toISOString() };
+  assert.deepEqual(say(after(20), { actions }), [notAsked, 'the check gate is asked before anything is changed']);
 });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { planNow, type Considered, type Pushed } from '../../../src/service/explain/plan-now.ts';
 import { explainPlanned, type Step } from '../../../src/service/explain/steps.ts';
+import { checkId } from '../../../src/core/model/rollout-check.ts';
 import type { ImagePolicy, PolicySpec } from '../../../src/core/model/image-policy.ts';
 import { reasons, type Reason } from '../../../src/core/model/reasons.ts';
 import type { PolicyStatus } from '../../../src/core/model/policy-status.ts';
@@ -245,4 +246,29 @@ test('companions are named with the selected image, and with each container that
     texts.filter((text) => text.includes('would be changed')),
     [`web would be changed from ${image}:1.2.3 to ${image}:1.3.0`, `proxy would be changed from ${proxy}:1.2.3 to ${proxy}:1.3.0`],
   );
+});
+
+test('each check of the image is a step with its last answer, which decides nothing by itself', async () => {
+  const question = { kind: 'http', url: 'https://checks.example.com', secret: { name: 'checks', key: 'key' } } as const;
+  const check = { name: 'smoke', phase: 'after', everyMs: 1_000, timeoutMs: 60_000, retries: 0, question } as const;
+  const spec = { rollout: { timeoutMs: 600_000, onFailure: 'Rollback', checks: [check] } } as const;
+  const startedAt = '2026-03-01T12:00:30.000Z';
+  const record = { name: 'smoke', phase: 'after', id: checkId(policyOf(), check, latest, startedAt), ...latest, startedAt } as const;
+  const stepOf = async (checks: PolicyStatus['checks'], push?: string) => {
+    const { allowed, steps } = await explain({ spec, status: { latest, ...(checks && { checks }) }, ...(push !== undefined && { push }) });
+    const { id: _, ...step } = steps.find(({ id }) => id === 'check') ?? assert.fail();
+    return { allowed, ...step };
+  };
+  const until = '2026-03-01T12:01:30.000Z';
+  const notAsked = { allowed: true, result: 'note', text: 'the check smoke is asked when what was changed has rolled out' };
+  assert.deepEqual(await stepOf(undefined), notAsked);
+  const running = { ...record, state: 'Running', message: 'busy' } as const;
+  assert.deepEqual(await stepOf([running]), { allowed: true, result: 'note', text: 'the check smoke has no verdict yet: busy', until });
+  assert.deepEqual(await stepOf([{ ...record, state: 'Passed' }]), { allowed: true, result: 'pass', text: 'the check smoke passed' });
+  const failed = await stepOf([{ ...record, state: 'Failed', message: 'checkout answers 500' }]);
+  assert.deepEqual(
+    [failed.result, failed.text, failed.reason, failed.allowed],
+    ['note', 'the check smoke failed: checkout answers 500', 'CheckFailed', true],
+  );
+  assert.deepEqual(await stepOf([{ ...record, state: 'Failed' }], '1.4.0'), notAsked, 'of another image');
 });

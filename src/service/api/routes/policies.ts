@@ -10,7 +10,7 @@ import type { ApiPorts } from '../ports.ts';
 import { filterPolicies } from '../filter-policies.ts';
 import { policyStates } from '../../../core/model/policy-state.ts';
 import { environmentsFor } from '../environments-view.ts';
-import { companions, detail, policyDetail, policyState, policySummary, summarize } from '../policy-view.ts';
+import { checksView, companions, detail, policyDetail, policyState, policySummary, summarize } from '../policy-view.ts';
 import { pageOf, policyOrders } from '../policy-order.ts';
 import { defineRoute, digestParam, instantParam, namespaceName, policyParams, receiverParam } from '../route.ts';
 import { policyStream } from '../stream.ts';
@@ -104,7 +104,8 @@ export const getPolicy = defineRoute({
     const { originsOf, changeOriginsOf, consider, cluster } = policiesOf(ports);
     const pods = countPods(consider(policy), cluster);
     const environments = await environmentsFor(policy, access, ports);
-    return { ...detail(policy, originsOf(policy), changeOriginsOf(policy)), ...defined({ pods, environments }) };
+    const checks = checksView(policy, new Date(cluster.now()));
+    return { ...detail(policy, originsOf(policy), changeOriginsOf(policy)), ...defined({ pods, environments, checks }) };
   },
 });
 
