@@ -131,6 +131,18 @@ describe('the permissions of the chart', { skip }, () => {
     }
   });
 
+  test('include creating Jobs only where checks may run them', async () => {
+    const ofJobs = (objects: readonly Manifest[]) =>
+      grantsOf(objects, 'image-watcher-work')
+        .flatMap(({ rules }) => rules)
+        .filter(({ resources }) => resources.includes('jobs'))
+        .flatMap(({ verbs }) => verbs);
+    for (const values of [{}, { config: { checks: { jobs: false } } }]) assert.deepEqual(ofJobs(await renderChart(values)), []);
+    const objects = await renderChart(valueSets['checks that run Jobs'] ?? {});
+    assert.deepEqual(sorted(grantsOf(objects, 'image-watcher-work')), sorted(shippedGrants('work', { checkJobs: true })));
+    assert.deepEqual(ofJobs(objects), ['get', 'create']);
+  });
+
   test('include the ConfigMaps that the configuration names, and no others', async () => {
     const configMap = (namespace: string, name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', namespace, name, fields: [] });
     const customTargets = [configMap('shop', 'a'), configMap('ops', 'c'), configMap('shop', 'b'), configMap('shop', 'a')];

@@ -84,6 +84,7 @@ export const valueSets: Readonly<Record<string, Values>> = {
       dashboard: { publicUrl: 'https://images.example.com', sessionSecret: { env: 'HARBOR_SECRET' } },
     },
   },
+  'checks that run Jobs': { config: { receivers, checks: { jobs: true } }, envFrom },
   'a ConfigMap beside the chart': { configFrom: 'settings', envFrom: [{ secretRef: { name: 'receivers', optional: true } }] },
   'a Redis of your own': { redis: { embedded: { enabled: false }, external: { secretName: 'redis' } } },
   'a Redis of your own, without a secret': {
