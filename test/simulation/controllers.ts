@@ -1,6 +1,6 @@
 /** The controllers of workloads: they bring the newest revision to its pods, which takes seconds, or never ends where an image is broken. */
 import { fieldsOf, isObject, textOrEmpty, type JsonObject } from '../../src/core/model/untyped.ts';
-import type { ApiObject, ApiServer, Change } from './api-server.ts';
+import type { ApiObject, ApiServer, Change, Edit } from './api-server.ts';
 import type { Clock } from './clock.ts';
 import type { Random } from './random.ts';
 
@@ -11,7 +11,11 @@ export interface Controllers {
   readonly broken: Set<string>;
   /** The digests that the pods of a workload run, by image; where `pull` knows them. */
   running(workload: ApiObject): ReadonlyMap<string, string>;
+  /** Its pods are unavailable for this time. */
+  disturb(place: Place, forMs: number): void;
 }
+
+type Place = Pick<Edit, 'resource' | 'namespace' | 'name'>;
 
 /** Starts them. `pull`: the digest that a new pod gets for an image. */
 export function startControllers(
@@ -24,6 +28,9 @@ export function startControllers(
   /** What new pods have pulled, by workload and revision, and what those that are ready run, by workload. */
   const pulled = new Map<string, ReadonlyMap<string, string>>();
   const ready = new Map<string, ReadonlyMap<string, string>>();
+  /** The uids of the workloads whose pods are unavailable. */
+  const disturbed = new Set<string>();
+  const phaseOf = (workload: ApiObject, phase: Phase) => statusOf(workload, phase, !disturbed.has(workload.metadata.uid));
   const running = ({ metadata: { uid } }: ApiObject) => ready.get(uid) ?? new Map<string, string>();
   const pullAll = (workload: ApiObject) =>
     new Map(imagesOf(workload).flatMap((image) => [pull(image)].flatMap((digest) => (digest === undefined ? [] : [[image, digest]]))));
@@ -46,13 +53,13 @@ export function startControllers(
     const { uid } = after.metadata;
     clock.schedule(undefined, random.between(20, 400), () => {
       if (before === undefined || revisionOf(before) !== revision) pulled.set(`${uid} ${revision}`, pullAll(after));
-      write(resource, after, (now) => (now.metadata.generation === generation ? statusOf(now, 'progressing') : undefined));
+      write(resource, after, (now) => (now.metadata.generation === generation ? phaseOf(now, 'progressing') : undefined));
     });
     clock.schedule(undefined, random.between(500, 6_000), () =>
       write(resource, after, (now) => {
         if (revisionOf(now) !== revision || isBroken(now) || isPaused(now)) return undefined;
         ready.set(uid, pulled.get(`${uid} ${revision}`) ?? pullAll(now));
-        return statusOf(now, 'complete');
+        return phaseOf(now, 'complete');
       }),
     );
   };
@@ -67,9 +74,24 @@ export function startControllers(
     resources
       .flatMap((resource) => server.all(resource))
       .filter((one) => one.metadata.namespace === namespace)
-      .map((one) => podOf(one, isBroken(one), running(one))),
+      .map((one) => podOf(one, { isBroken: isBroken(one), isReady: !isBroken(one) && !disturbed.has(one.metadata.uid) }, running(one))),
   );
-  return { broken, running };
+  return {
+    broken,
+    running,
+    disturb({ resource, namespace = '', name }, forMs) {
+      const workload = server.get(resource, namespace, name);
+      if (workload === undefined) return;
+      const { uid } = workload.metadata;
+      const show = () => write(resource, workload, (now) => (isObserved(now) ? phaseOf(now, 'progressing') : undefined));
+      disturbed.add(uid);
+      show();
+      clock.schedule(undefined, forMs, () => {
+        disturbed.delete(uid);
+        show();
+      });
+    },
+  };
 }
 
 export function imagesOf({ spec }: ApiObject): string[] {
@@ -103,29 +125,44 @@ function isPaused({ spec }: ApiObject): boolean {
   return spec['paused'] === true;
 }
 
-function statusOf(workload: ApiObject, phase: 'progressing' | 'complete'): JsonObject {
+type Phase = 'progressing' | 'complete';
+
+function isObserved({ status, metadata }: ApiObject): boolean {
+  return status?.['observedGeneration'] === metadata.generation;
+}
+
+/** Whether all pods of a workload are of its newest revision and available, whoever knows it. */
+export function isComplete(workload: ApiObject): boolean {
+  const { status = {} } = workload;
+  return status['isComplete'] === true && status['revision'] === revisionOf(workload) && status['isAvailable'] === true;
+}
+
+function statusOf(workload: ApiObject, phase: Phase, isAvailable: boolean): JsonObject {
   const { kind, metadata, status = {} } = workload;
   const { generation: observedGeneration } = metadata;
   const revision = revisionOf(workload);
   const isSame = status['revision'] === revision;
   const isDone = phase === 'complete' || (isSame && status['isComplete'] === true);
-  const common = { observedGeneration, revision, isComplete: isDone };
+  const common = { observedGeneration, revision, isComplete: isDone, isAvailable };
   const at = `${new Date().toISOString().slice(0, 19)}Z`;
+  const available = isAvailable ? 1 : 0;
   if (kind === 'StatefulSet') {
     const before = isDone ? revision : textOf(status['currentRevision'], 'none');
     return {
       ...common,
       replicas: 1,
       updatedReplicas: isDone ? 1 : 0,
-      availableReplicas: isDone ? 1 : 0,
+      availableReplicas: isDone ? available : 0,
       updateRevision: revision,
       currentRevision: before,
     };
   }
   if (kind === 'DaemonSet')
-    return { ...common, desiredNumberScheduled: 1, updatedNumberScheduled: isDone ? 1 : 0, numberAvailable: isDone ? 1 : 0 };
+    return { ...common, desiredNumberScheduled: 1, updatedNumberScheduled: isDone ? 1 : 0, numberAvailable: isDone ? available : 0 };
   const reason = isDone ? 'NewReplicaSetAvailable' : isPaused(workload) ? 'DeploymentPaused' : 'ReplicaSetUpdated';
+  const availableSince = status['isAvailable'] === isAvailable ? textOf(status['availableSince'], at) : at;
   const conditions = [
+    { type: 'Available', status: isAvailable ? 'True' : 'False', reason: 'MinimumReplicasAvailable', lastTransitionTime: availableSince },
     { type: 'Progressing', status: 'True', reason, lastUpdateTime: at, lastTransitionTime: isSame ? textOf(status['since'], at) : at },
   ];
   return {
@@ -133,8 +170,9 @@ function statusOf(workload: ApiObject, phase: 'progressing' | 'complete'): JsonO
     since: isSame ? textOf(status['since'], at) : at,
     replicas: isDone ? 1 : 2,
     updatedReplicas: 1,
-    readyReplicas: 1,
-    availableReplicas: 1,
+    readyReplicas: available,
+    availableReplicas: available,
+    availableSince,
     conditions,
   };
 }
@@ -156,7 +194,11 @@ function replicaSetOf(deployment: ApiObject): JsonObject {
   return { apiVersion: 'apps/v1', kind: 'ReplicaSet', metadata };
 }
 
-function podOf(workload: ApiObject, isBroken: boolean, running: ReadonlyMap<string, string>): JsonObject {
+function podOf(
+  workload: ApiObject,
+  { isBroken, isReady }: { readonly isBroken: boolean; readonly isReady: boolean },
+  running: ReadonlyMap<string, string>,
+): JsonObject {
   const { name, namespace, generation } = workload.metadata;
   const hash = revisionOf(workload);
   const labels = { app: name, 'pod-template-hash': hash, 'controller-revision-hash': hash, 'pod-template-generation': String(generation) };
@@ -170,10 +212,10 @@ function podOf(workload: ApiObject, isBroken: boolean, running: ReadonlyMap<stri
     metadata: { name: `${name}-${hash}-x`, namespace, labels, creationTimestamp: '2026-03-01T12:00:00Z' },
     spec: { containers: containers.map((one) => ({ name: one['name'] })) },
     status: {
-      conditions: [{ type: 'Ready', status: isBroken ? 'False' : 'True' }],
+      conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False' }],
       containerStatuses: containers.map((one) => ({
         name: one['name'],
-        ready: !isBroken,
+        ready: isReady,
         restartCount: isBroken ? 5 : 0,
         ...(isBroken && { state: { waiting } }),
         ...(digest !== undefined && { imageID: `registry.example.com/image@${digest}` }),

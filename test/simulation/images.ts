@@ -4,6 +4,7 @@ import { numberOf } from './image-content.ts';
 export const registryHost = 'registry.example.com';
 export const web = `${registryHost}/shop/web`;
 export const api = `${registryHost}/shop/api`;
+export const store = `${registryHost}/shop/store`;
 export const charts = `${registryHost}/shop/charts`;
 
 /** The number of a build, by its digest; NaN for what is no build. */

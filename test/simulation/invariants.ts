@@ -2,6 +2,7 @@
 import type { BaseAct } from './base-world.ts';
 import { baseInvariants } from './invariants-of-bases.ts';
 import { chartInvariants } from './invariants-of-charts.ts';
+import { environmentInvariants } from './invariants-of-environments.ts';
 import { changeInvariants } from './invariants-of-changes.ts';
 import { freshLook } from './fresh-look.ts';
 import { endInvariants } from './invariants-at-the-end.ts';
@@ -25,6 +26,7 @@ export const invariants: readonly Invariant[] = [
   ...changeInvariants,
   ...chartInvariants,
   ...baseInvariants,
+  ...environmentInvariants,
   ...endInvariants,
   becomesQuiet,
   freshLook,

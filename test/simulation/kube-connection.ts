@@ -30,18 +30,24 @@ export function connectToApi(
   readonly watches: Watches;
 } {
   const open = new Set<OpenWatch>();
-  const request = <T>(asked: KubeRequest): Promise<T> => {
+  const request = async <T>(asked: KubeRequest): Promise<T> => {
     const { resource, subresource, name } = placeOf(asked.path);
     const [what = ''] = resource.split('/').slice(-1);
     const verb = asked.method === 'GET' && name === undefined ? 'LIST' : asked.method;
-    return network.send({
+    let date = '';
+    const answer = await network.send({
       server: 'api',
       what: `${verb} ${subresource ?? what}`,
-      serve: (sentAt) => server.handle(asked, { process: process.name, version: process.version, sentAt }) as T,
+      serve: (sentAt) => {
+        date = new Date(clock.now()).toUTCString();
+        return server.handle(asked, { process: process.name, version: process.version, sentAt }) as T;
+      },
       refuse: (kind) => refuse(asked, kind),
       timeoutMs: asked.timeoutMs ?? requestTimeoutMs,
       signal: asked.signal,
     });
+    asked.onDate?.(date);
+    return answer;
   };
 
   async function* streamLines({ path, query = {}, signal, accept = '', onOpen, timeoutMs }: Parameters<KubeClient['streamLines']>[0]) {

@@ -153,6 +153,12 @@ export const mutations: readonly Mutation[] = [
     from: "if (state === 'failed' && !isOlder)",
     to: "if (state === 'failed' && isOlder)",
   },
+  {
+    rule: 'an image is not proven before its time is over',
+    file: 'src/core/plan/proven.ts',
+    from: 'if (!(until.getTime() > at.getTime()))',
+    to: 'if (until.getTime() > 0)',
+  },
 ];
 
 /** What became of a mutation: the seed that shows it, if one does. */

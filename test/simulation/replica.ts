@@ -22,6 +22,7 @@ import { createTick } from '../../src/service/poll/tick.ts';
 import type { PolicyJob, PollJob, PushJob } from '../../src/service/queue/jobs.ts';
 import type { TickJob } from '../../src/service/queue/producer.ts';
 import { readPolicyJob, readPollQueueJob, readPushJob } from '../../src/service/queue/read-job.ts';
+import { considerFollowers } from '../../src/service/reconcile/enqueue/enqueue-followers.ts';
 import { createEnqueuer } from '../../src/service/reconcile/enqueue/enqueuer.ts';
 import { processTask } from '../../src/service/reconcile/process-task.ts';
 import { processPush } from '../../src/service/reconcile/process-push.ts';
@@ -168,7 +169,10 @@ async function start(process: Process, client: ReturnType<typeof connectToApi>['
   await Promise.all([access.start(), namespaces.start(), untilSynced([policyWatch])]);
   if (hasBases) bases.part.start([undefined]);
   await cache.synced();
-  cache.policies.subscribe(enqueuer.onPolicy);
+  cache.policies.subscribe((change) => {
+    enqueuer.onPolicy(change);
+    considerFollowers(change, cache, enqueuer);
+  });
   const considerSource = createSourceListener(cache, ports.cluster, enqueuer);
   cache.listen({
     onKindReady: () => enqueuer.resync(),

@@ -3,6 +3,7 @@ import { drawBaseOperations } from './base-operations.ts';
 import { drawBase } from './base-setup.ts';
 import { drawCharts } from './chart-setup.ts';
 import { drawSourceOperations } from './chart-operations.ts';
+import { drawEnvironments, drawOutages } from './environment-setup.ts';
 import { faults } from './faults.ts';
 import type { Operation, OperationKind } from './operation.ts';
 import { people } from './people.ts';
@@ -25,10 +26,11 @@ export function drawScenario(seed: number, withPeople: boolean): Scenario {
   const random = createRandom(seed);
   const own = drawSetup(random.fork('setup'));
   const { workloads = [], policies = [], sources = [] } = drawCharts(random.fork('charts')) ?? {};
+  const environments = drawEnvironments(random.fork('environments'));
   const setup: Setup = {
     ...own,
-    workloads: [...own.workloads, ...workloads],
-    policies: [...own.policies, ...policies],
+    workloads: [...own.workloads, ...workloads, ...(environments?.workloads ?? [])],
+    policies: [...own.policies, ...policies, ...(environments?.policies ?? [])],
     sources,
     base: drawBase(random.fork('base')),
   };
@@ -43,7 +45,8 @@ export function drawScenario(seed: number, withPeople: boolean): Scenario {
   const ofBase =
     setup.base === undefined ? [] : drawBaseOperations(random.fork('bases'), setup, setup.base, { firstMs, lastMs, withPeople });
   const ofSources = withPeople ? drawSourceOperations(random.fork('sources'), setup, { firstMs, lastMs }) : [];
-  return { seed, setup, operations: [...operations, ...ofBase, ...ofSources].toSorted((a, b) => a.at - b.at) };
+  const outages = environments === undefined ? [] : drawOutages(random.fork('outages'), environments, { firstMs, lastMs });
+  return { seed, setup, operations: [...operations, ...ofBase, ...ofSources, ...outages].toSorted((a, b) => a.at - b.at) };
 }
 
 function drawOf(kinds: readonly OperationKind[], at: number, random: Random, setup: Setup): Operation {

@@ -28,6 +28,8 @@ export interface PolicySetup {
   readonly follows?: string;
   /** The versions that it selects. */
   readonly range?: string;
+  /** The policy that it follows, and how long that must have run an image. */
+  readonly after?: { readonly policy: string; readonly forMs: number };
 }
 
 export interface Setup {
@@ -48,8 +50,8 @@ export const otherNamespace = 'team';
 const allVersions = '>=0.1.0';
 const oldVersions = '>=0.1.0 <1.0.6';
 
-const resources = { Deployment: 'deployments', StatefulSet: 'statefulsets', DaemonSet: 'daemonsets' } as const;
-const kinds = ['Deployment', 'Deployment', 'Deployment', 'StatefulSet', 'DaemonSet'] as const;
+export const resources = { Deployment: 'deployments', StatefulSet: 'statefulsets', DaemonSet: 'daemonsets' } as const;
+export const kinds = ['Deployment', 'Deployment', 'Deployment', 'StatefulSet', 'DaemonSet'] as const;
 
 /** Draws it. */
 export function drawSetup(random: Random): Setup {

@@ -15,7 +15,7 @@ import { createPushRecords, type PushRecords } from './event-log.ts';
 import { createHistory, type History } from './history.ts';
 import { createFactsModel, type FactsModel } from './facts-model.ts';
 import { contentOf, imageOf } from './image-content.ts';
-import { api, partsOf, web } from './images.ts';
+import { api, partsOf } from './images.ts';
 import { createNetwork, type Network } from './network.ts';
 import { createPatchLog, type PatchLog } from './patch-log.ts';
 import { kill, type Version } from './process.ts';
@@ -150,7 +150,7 @@ function furnish({ setup, server, registry }: World): void {
     );
   }
   for (const { follows, artifact, repository } of setup.policies) {
-    if (artifact === undefined) registry.push(web, follows ?? '1.0.0', imageOf(0), 0);
+    if (artifact === undefined) registry.push(repository, follows ?? '1.0.0', imageOf(0), 0);
     else registry.push(repository, firstVersion, contentOf('chart', 0), 0);
   }
   for (const namespace of setup.sources ?? []) createSource(server, namespace);
