@@ -1,6 +1,5 @@
 /** The life of the role `work`: the order of its starts, the jobs that the caches cause, and the regular checks. */
 import { within } from '../../core/async/deadline.ts';
-import { configMapKind } from '../../core/model/config-map-target.ts';
 import { isSameSecret } from '../../core/model/image-source.ts';
 import type { PolicyFeed } from '../api/stream.ts';
 import { untilSynced } from '../cluster/policy-watches.ts';
@@ -10,8 +9,7 @@ import { hasOtherPods } from '../explain/count-pods.ts';
 import { considerFollowers } from '../reconcile/enqueue/enqueue-followers.ts';
 import { createSourceListener } from '../reconcile/enqueue/enqueue-for-sources.ts';
 import { createConsentListener, enqueueForWorkload } from '../reconcile/enqueue/enqueue-new-targets.ts';
-import { configMapsByWorkload } from '../reconcile/restart-configured.ts';
-import { workloadKey } from '../../core/model/workload.ts';
+import { createRestartListener, type RestartListener } from '../reconcile/restart-configured.ts';
 import type { Foundation } from './foundation.ts';
 import { collectLargeHeap } from '../operations/heap.ts';
 import type { Living } from './life.ts';
@@ -34,7 +32,10 @@ export function workParts(foundation: Foundation, caches: WorkCaches, processors
   const { client, cluster, access, namespaces, definitions } = caches;
   const { redis, queues, registry, recorder, wings, workers, enqueuer } = processors;
   const trimming = trimRedis({ redis, prefix: settings.config.redis.prefix, health: redisHealth, queues, logger });
-  const sweep = createSweep(caches, processors);
+  const restarts = createRestartListener(caches.namedConfigMaps, cluster, processors.restarter, (change) => {
+    enqueueForWorkload(change, cluster, processors.ports.cluster, enqueuer);
+  });
+  const sweep = createSweep(caches, processors, restarts);
   return [
     { name: 'connection to Redis', stop: () => redis.disconnect() },
     { name: 'connections to registries and the cluster', stop: () => Promise.all([client.close(), registry.close()]) },
@@ -65,7 +66,7 @@ export function workParts(foundation: Foundation, caches: WorkCaches, processors
     {
       name: 'workers',
       start() {
-        followCaches(foundation, caches, processors, feed);
+        followCaches(foundation, caches, processors, { feed, restarts });
         for (const worker of workers) worker.start();
       },
       stop: (deadlineMs) => Promise.all(workers.map((worker) => worker.stop(deadlineMs))),
@@ -87,11 +88,10 @@ export function workParts(foundation: Foundation, caches: WorkCaches, processors
 /** Enqueues jobs when something changes in the caches, from now on. */
 function followCaches(
   { settings: { config } }: Foundation,
-  { cluster, namespaces, access, rules, onLabels, namedConfigMaps: named }: WorkCaches,
-  { ports, enqueuer, wings, restarter }: WorkProcessors,
-  feed: PolicyFeed,
+  { cluster, namespaces, access, rules, onLabels }: WorkCaches,
+  { ports, enqueuer, wings }: WorkProcessors,
+  { feed, restarts }: { readonly feed: PolicyFeed; readonly restarts: RestartListener },
 ): void {
-  const configMaps = configMapsByWorkload(named);
   cluster.policies.subscribe((change) => {
     feed.publish(change);
     enqueuer.onPolicy(change);
@@ -104,15 +104,7 @@ function followCaches(
       const policies = enqueueForWorkload(change, cluster, ports.cluster, enqueuer);
       if (hasOtherPods(change)) for (const object of policies) feed.publish({ type: 'updated', object, previous: object, isOfPods: true });
       considerSource(change);
-      if (change.type === 'deleted') return;
-      restarter.consider(change.object);
-      // What happens to a restarted workload is the rollout of its ConfigMap.
-      for (const ref of configMaps.get(workloadKey(change.object)) ?? []) {
-        const configMap = cluster.findWorkload(ref);
-        if (configMap === undefined) continue;
-        restarter.consider(configMap);
-        enqueueForWorkload({ type: 'updated', object: configMap, previous: configMap }, cluster, ports.cluster, enqueuer);
-      }
+      restarts.onWorkload(change);
     },
   });
   const considerConsent = createConsentListener(cluster, ports.cluster, enqueuer);
@@ -131,8 +123,9 @@ function followCaches(
 
 /** Creates the regular check, which repeats what a crash, or a Redis that lost its data, may have undone. */
 function createSweep(
-  { namespaces, cluster, namedConfigMaps: named }: WorkCaches,
-  { redis, queue, queues, enqueuer, wings, restarter }: WorkProcessors,
+  { namespaces, cluster }: WorkCaches,
+  { redis, queue, queues, enqueuer, wings }: WorkProcessors,
+  restarts: RestartListener,
 ): Pick<Living, 'start' | 'stop'> {
   let timer: NodeJS.Timeout | undefined;
   const sweep = () => {
@@ -141,10 +134,7 @@ function createSweep(
     enqueuer.resync();
     for (const wing of wings) wing.resync?.();
     cluster.updateWatches();
-    for (const { namespace, name } of named) {
-      const configMap = cluster.findWorkload({ kind: configMapKind, namespace, name });
-      if (configMap !== undefined) restarter.consider(configMap);
-    }
+    restarts.resync();
   };
   return {
     start() {

@@ -14,6 +14,7 @@ import {
 } from '../../core/model/config-map-target.ts';
 import { describeError, PermanentError } from '../../core/model/errors.ts';
 import { formatWorkload, workloadKey, type Workload, type WorkloadRef } from '../../core/model/workload.ts';
+import type { WorkloadChange } from './enqueue/enqueue-new-targets.ts';
 import type { ClusterView, Report } from './ports.ts';
 
 export interface RestartPorts {
@@ -38,17 +39,6 @@ export interface Restarter {
 const maxTries = 6;
 /** The shortest time between two restarts of a workload by this process. Changes that follow each other share a restart, and whoever may write a ConfigMap and its records causes no more. */
 const minPauseMs = 5_000;
-
-/** The ConfigMaps for which workloads are restarted, by the key of the workload. */
-export function configMapsByWorkload(named: readonly NamedConfigMap[]): ReadonlyMap<string, readonly WorkloadRef[]> {
-  const found = new Map<string, WorkloadRef[]>();
-  for (const { namespace, name, restarts } of named) {
-    const configMap = { kind: configMapKind, namespace, name };
-    for (const ref of restartedBy({ namespace, restarts }))
-      found.set(workloadKey(ref), [...(found.get(workloadKey(ref)) ?? []), configMap]);
-  }
-  return found;
-}
 
 /** Creates a restarter. A restart that fails is tried again with growing pauses, and then with the next comparison. */
 export function createRestarter(ports: RestartPorts, pause: (ms: number, signal: AbortSignal) => Promise<void>): Restarter {
@@ -149,4 +139,51 @@ function pairOf(workload: WorkloadRef, configMap: WorkloadRef): string {
 
 function whatOf(changes: readonly HeldChange[]): string {
   return JSON.stringify(changes.map(({ key, what }) => [key, what]));
+}
+
+/** What leads to a comparison of workloads with the ConfigMaps that the operator names. */
+export interface RestartListener {
+  /** Considers a changed ConfigMap, and those for which a changed workload is restarted. */
+  onWorkload(change: WorkloadChange): void;
+  /** Considers all of them, because a restart may have failed for good, or a process may have died before it. */
+  resync(): void;
+}
+
+/** Creates the listener. What happens to a restarted workload is the rollout of its ConfigMap, with which `onRollout` is called. */
+export function createRestartListener(
+  named: readonly NamedConfigMap[],
+  { findWorkload }: Pick<ClusterView, 'findWorkload'>,
+  restarter: Pick<Restarter, 'consider'>,
+  onRollout: (change: WorkloadChange) => void,
+): RestartListener {
+  const configMaps = configMapsByWorkload(named);
+  return {
+    onWorkload({ type, object }) {
+      if (type === 'deleted') return;
+      restarter.consider(object);
+      for (const ref of configMaps.get(workloadKey(object)) ?? []) {
+        const configMap = findWorkload(ref);
+        if (configMap === undefined) continue;
+        restarter.consider(configMap);
+        onRollout({ type: 'updated', object: configMap, previous: configMap });
+      }
+    },
+    resync() {
+      for (const { namespace, name } of named) {
+        const configMap = findWorkload({ kind: configMapKind, namespace, name });
+        if (configMap !== undefined) restarter.consider(configMap);
+      }
+    },
+  };
+}
+
+/** The ConfigMaps for which workloads are restarted, by the key of the workload. */
+function configMapsByWorkload(named: readonly NamedConfigMap[]): ReadonlyMap<string, readonly WorkloadRef[]> {
+  const found = new Map<string, WorkloadRef[]>();
+  for (const { namespace, name, restarts } of named) {
+    const configMap = { kind: configMapKind, namespace, name };
+    for (const ref of restartedBy({ namespace, restarts }))
+      found.set(workloadKey(ref), [...(found.get(workloadKey(ref)) ?? []), configMap]);
+  }
+  return found;
 }

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { PermanentError } from '../../../src/core/model/errors.ts';
 import { fieldManager } from '../../../src/core/model/last-update.ts';
 import { workloadKey, type Workload, type WorkloadRef } from '../../../src/core/model/workload.ts';
-import { configMapsByWorkload, createRestarter, type RestartPorts } from '../../../src/service/reconcile/restart-configured.ts';
+import { createRestarter, createRestartListener, type RestartPorts } from '../../../src/service/reconcile/restart-configured.ts';
 import { workloadOf } from '../../core/model/samples.ts';
 
 const repository = 'quay.io/shop/bundle';
@@ -129,9 +129,43 @@ describe('restarts for changes of a ConfigMap', () => {
   });
 });
 
-it('finds the ConfigMaps of a workload', () => {
+describe('what leads to restarts', () => {
   const restarts = [{ kind: 'Deployment', name: 'gateway' }] as const;
-  const found = configMapsByWorkload(['a', 'b'].map((name) => ({ namespace: 'shop', name, restarts })));
-  const of = (name: string) => ({ kind: 'ConfigMap', namespace: 'shop', name });
-  assert.deepEqual([...found], [['Deployment/shop/gateway', [of('a'), of('b')]]]);
+  const named = ['a', 'b', 'gone'].map((name) => ({ namespace: 'shop', name, restarts }));
+  const mapOf = (name: string) => workloadOf({}, { kind: 'ConfigMap', name, namespace: 'shop' });
+  const known = new Map([mapOf('a'), mapOf('b')].map((one) => [workloadKey(one), one]));
+
+  function listen() {
+    const considered: string[] = [];
+    const rolledOut: string[] = [];
+    const restarter = { consider: (configMap: Workload) => void considered.push(configMap.name) };
+    const cluster = { findWorkload: (ref: WorkloadRef) => known.get(workloadKey(ref)) };
+    const listener = createRestartListener(named, cluster, restarter, ({ object }) => void rolledOut.push(object.name));
+    return { listener, considered, rolledOut };
+  }
+
+  it('considers the ConfigMaps of a changed workload, whose rollout is theirs', () => {
+    const { listener, considered, rolledOut } = listen();
+    listener.onWorkload({ type: 'updated', object: workloadOf({}, { name: 'gateway', namespace: 'shop' }) });
+    assert.deepEqual(
+      [considered, rolledOut],
+      [
+        ['gateway', 'a', 'b'],
+        ['a', 'b'],
+      ],
+    );
+  });
+
+  it('considers a changed ConfigMap, and nothing for a deleted object', () => {
+    const { listener, considered, rolledOut } = listen();
+    listener.onWorkload({ type: 'added', object: mapOf('a') });
+    listener.onWorkload({ type: 'deleted', object: workloadOf({}, { name: 'gateway', namespace: 'shop' }) });
+    assert.deepEqual([considered, rolledOut], [['a'], []]);
+  });
+
+  it('considers all that exist with each regular check', () => {
+    const { listener, considered } = listen();
+    listener.resync();
+    assert.deepEqual(considered, ['a', 'b']);
+  });
 });
