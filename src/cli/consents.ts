@@ -1,4 +1,3 @@
-import { defined } from '../core/model/defined.ts';
 import { readPolicy } from '../service/resources/read-policy.ts';
 import { readConfig, registryAliases, type Config } from '../service/config/settings.ts';
 import { processSource } from '../service/config/environment.ts';
@@ -17,13 +16,14 @@ import { matchesTarget } from '../core/model/resolve-target.ts';
 import { sourceOf } from '../core/plan/plan-fields.ts';
 import { runningImagesOf } from '../core/plan/running-images.ts';
 import { isUsable, type ImagePolicy, type PolicyTarget } from '../core/model/image-policy.ts';
-import { formatWorkload, refOf, workloadKey, type Workload, type WorkloadRef } from '../core/model/workload.ts';
+import { refOf, workloadKey, type Workload, type WorkloadRef } from '../core/model/workload.ts';
 import type { KubeClient } from '../service/kube/client.ts';
 import type { TargetKind } from '../service/kube/targets.ts';
 import { inParallel } from '../core/async/in-parallel.ts';
-import { defineCommand, type Terminal, UsageError } from '../service/command-line/command.ts';
+import { defineCommand, UsageError } from '../service/command-line/command.ts';
+import { type ConsentRow as Row, printConsents } from './consents/print-consents.ts';
 import { readTarget } from './explain/gather.ts';
-import { outputOption, print } from '../service/command-line/output.ts';
+import { outputOption } from '../service/command-line/output.ts';
 import { startProgress } from '../service/command-line/progress.ts';
 import { clusterOptions, cliFieldManager, listPolicies as listRawPolicies, withCluster } from '../service/command-line/policy-client.ts';
 import { readContextOf } from './read-context.ts';
@@ -71,7 +71,7 @@ Exit codes: 0 all consent, 1 a consent is missing, 2 wrong usage.`,
       const writing = { isMerging: values.merge ?? false, grants: config.consents };
       const rows = await inspect(pairs, client, writing);
       const results = values.apply ? await write(rows, client, writing) : rows;
-      report({ rows: [...results, ...failures], leftOut }, output, terminal);
+      printConsents({ rows: [...results, ...failures], leftOut }, output, terminal);
       return [...results, ...failures].every(({ state }) => state === 'granted' || state === 'written') ? 0 : 1;
     });
   },
@@ -95,20 +95,6 @@ interface Pair {
   readonly kind: TargetKind;
   /** For each policy, whether it selects the workload. */
   readonly needs: readonly ((workload: Workload) => boolean)[];
-}
-
-/**
- * A row of the output. granted: the owners consent · missing: there is no consent annotation · refused: there is one without this namespace · written: it was
- * added now · failed: it could not be read or written.
- */
-interface Row {
-  readonly policyNamespace: string;
-  readonly policies: readonly string[];
-  readonly target: WorkloadRef;
-  readonly state: 'granted' | 'missing' | 'refused' | 'written' | 'failed';
-  /** The consent annotation, and where it is. */
-  readonly answer?: { readonly on: 'target' | 'Namespace'; readonly value: string };
-  readonly message?: string;
 }
 
 type Inspected = Row & Pick<Pair, 'workload' | 'kind' | 'needs'>;
@@ -268,41 +254,4 @@ async function annotate(group: readonly Inspected[], client: KubeClient, writing
     await client.request({ method: 'PATCH', path, query, contentType: 'application/merge-patch+json', body: { metadata } });
     return current.map((row) => (row.state === 'missing' ? { ...row, state: 'written', answer: { on: 'target', value } } : row));
   });
-}
-
-function report(
-  { rows, leftOut }: { rows: readonly Row[]; leftOut: number },
-  output: 'text' | 'json' | 'yaml' | undefined,
-  terminal: Terminal,
-): void {
-  const count = (state: Row['state']) => rows.filter((row) => row.state === state).length;
-  const plain = rows.map(({ policyNamespace, policies, target, state, answer, message }) => ({
-    policyNamespace,
-    policies,
-    target,
-    state,
-    ...defined({ answer, message }),
-  }));
-  print(terminal, output, { consents: plain, leftOut }, () => {
-    const lines = rows.map(
-      (row) =>
-        `${row.state.padEnd(8)} ${row.policyNamespace} (${row.policies.join(', ')}) -> ${formatWorkload(row.target)}${detailOf(row)}`,
-    );
-    const states = (['granted', 'written', 'missing', 'refused', 'failed'] as const).filter((state) => count(state) > 0);
-    const summary =
-      rows.length === 0
-        ? 'no policy has a target in another namespace that runs an image of it'
-        : states.map((state) => `${count(state)} ${state}`).join(', ');
-    const hint = count('missing') > 0 ? ': --apply --from NAMESPACE writes what policies of that namespace miss' : '';
-    const others =
-      leftOut === 0 ? [] : [`${leftOut} left out, where the workload runs no image of the policy's repository: no consent is needed`];
-    return `${[...lines, summary + hint, ...others].join('\n')}\n`;
-  });
-}
-
-function detailOf({ state, answer, message, policyNamespace }: Row): string {
-  if (message !== undefined) return `: ${message}`;
-  if (state === 'missing' && answer === undefined) return `: nobody has answered; ${consentAnnotation}: "${policyNamespace}" is missing`;
-  const said = answer === undefined ? '' : `: its ${answer.on === 'target' ? 'annotation' : 'Namespace'} says "${answer.value}"`;
-  return state === 'refused' ? `${said}, which is left alone` : said;
 }

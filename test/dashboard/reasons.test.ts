@@ -24,9 +24,6 @@ test('a policy says in Chinese why it does not go on', async (t) => {
 test('the list of policies has the reason in Chinese, in one line, with the message as the tooltip', async (t) => {
   const { get } = openDashboard(t, exampleOptions());
   const { text } = await get('/policies', chinese);
-  assert.match(
-    text,
-    /title="无法连接 mirror\.example\.com：连接被拒绝；下一次尝试在 12:01:00Z">镜像仓库失败或没有答复/,
-  );
+  assert.match(text, /title="无法连接 mirror\.example\.com：连接被拒绝；下一次尝试在 12:01:00Z">镜像仓库失败或没有答复/);
   assert.match((await get('/policies')).text, /title="cannot[^"]*">cannot connect to mirror\.example\.com: the connection was re…/);
 });

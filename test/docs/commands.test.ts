@@ -39,6 +39,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   ngrok: 'needs an account',
   npx: 'fetches a program of others',
   openssl: 'makes a random text',
+  printf: 'a word of the shell',
   sudo: 'needs another machine',
 };
 

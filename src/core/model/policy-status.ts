@@ -297,15 +297,3 @@ export type IncompleteImage = Immutable<z.output<typeof incompleteImage>>;
 export function isTriggerSource(value: unknown): value is TriggerSource {
   return typeof value === 'string' && Object.hasOwn(triggerSource.enum, value);
 }
-
-/** The maximum difference between the clocks of receivers and workers. */
-const maxClockDifferenceMs = 1_000;
-
-/** Whether the trigger in the status caused a change: to the image of the newest one, between its receipt and its report. Other triggers are not known any more. */
-export function isTriggered({ trigger, history = [] }: PolicyStatus, { at, tag, digest, trigger: source }: HistoryEntry): boolean {
-  const [newest] = history;
-  if (trigger === undefined || trigger.source !== source || newest?.tag !== tag || newest.digest !== digest) return false;
-  const changed = Date.parse(at);
-  const isLater = changed >= Date.parse(trigger.receivedAt ?? trigger.handledAt) - maxClockDifferenceMs;
-  return isLater && changed <= Date.parse(trigger.handledAt) + maxClockDifferenceMs;
-}

@@ -1,5 +1,4 @@
 /** Plans the fields of a custom resource that together make an image, as if they were one container. */
-import { parse } from 'semver';
 import { defined } from '../model/defined.ts';
 import { fieldLabel, parseFieldPath } from '../model/field-path.ts';
 import { versionOfTag } from '../model/oci-chart.ts';
@@ -15,9 +14,9 @@ import {
   type Candidate,
 } from '../model/image-reference.ts';
 import { fieldOf, type HeldChart, findSource, holdsVersion, readChart, readOverruling, stateOf, whyNoChart } from './chart-fields.ts';
-import { stages } from '../select/tag-track.ts';
 import type { ImageDecision } from './decide-image.ts';
 import type { UnchangedContainer, TargetProblem } from './plan-update.ts';
+import { isVersion, newVersion } from './version-field.ts';
 import {
   formatWorkload,
   type Workload,
@@ -79,7 +78,7 @@ export function planFields(
       typeof value === 'number' ? `${decision.message} (${main} holds a number: as one, 1.20 is 1.2; quote it)` : decision.message;
     return { container, image, ...decision, message, ...defined({ owner }) };
   }
-  const version = newVersion(values.get('version'), input.candidate);
+  const version = newVersion(values.get('version')?.value, input.candidate);
   const wanted = new Map([
     ...texts,
     ...newTexts(running, fields, input),
@@ -274,20 +273,6 @@ function newTexts({ name }: ImageReference, fields: TargetFields, { spec, candid
     ...(fields.tag === undefined ? [] : [['tag', tag] as const]),
     ...(digest === undefined ? [] : [['digest', digest] as const]),
   ]);
-}
-
-function isVersion(value: unknown): boolean {
-  return typeof value === 'string' && parse(value) !== null;
-}
-
-/** The version in a tag, in the form of the field (`v3.5.0` or `3.5.0`). Undefined if the tag is no version; the field then stays as it is. */
-function newVersion(field: Usable | undefined, { tag }: Candidate): string | undefined {
-  const version = field === undefined ? null : parse(tag);
-  if (version === null || field === undefined) return undefined;
-  const { major, minor, patch, prerelease } = version;
-  // The suffix of 1.2.3-alpine names the variant of the image, and is not part of the version.
-  const stage = stages.test(String(prerelease[0] ?? '')) ? `-${prerelease.join('.')}` : '';
-  return `${String(field.value).startsWith('v') ? 'v' : ''}${major}.${minor}.${patch}${stage}`;
 }
 
 function explain(unusable: 'ParentMissing' | 'NotText', path: string, workload: Workload): TargetProblem {

@@ -8,13 +8,14 @@ import { answered, nextReverted, withApprovals, withPendingApproval, withRejecti
 import { nextConditions } from './next-conditions.ts';
 import { nextIncomplete } from './next-incomplete.ts';
 import { isOutdated } from './is-outdated.ts';
+import { isWorthWriting } from './is-worth-writing.ts';
 import { nextHistory } from './next-history.ts';
 import { isOther, latestApplied, nextLatest } from './next-latest.ts';
 import { completeHistory, lastChanges, type LastChanges } from '../plan/past.ts';
 import { snapshotOf, type TargetSnapshot } from '../model/target-snapshot.ts';
 import type { Outcome, Postponement } from '../plan/outcome.ts';
 import type { AppliedChange } from '../plan/plan-update.ts';
-import { maxLengths, type Condition, type PolicyStatus, type Trigger, type TriggerSource, type Waiting } from '../model/policy-status.ts';
+import { maxLengths, type PolicyStatus, type Trigger, type TriggerSource, type Waiting } from '../model/policy-status.ts';
 import { rolloutConditions } from './condition-states.ts';
 import type { PushEvent } from '../model/push-event.ts';
 import type { Reason } from '../model/reasons.ts';
@@ -38,9 +39,6 @@ export interface ReconcileCause extends Asked {
   /** Whether the reconcile evaluated only the tag that a push or the like named. Another reconcile has to evaluate what a new generation selects. */
   readonly isHinted?: boolean;
 }
-
-/** The minimum time between writes of `lastCheckTime` alone. */
-const checkTimeStepMs = 60_000;
 
 /**
  * The status after a result; undefined if there is nothing to write. Conditions and fields of other writers are not changed. With `view`, the rollouts are
@@ -282,20 +280,4 @@ function toTrigger({ source, receiver, eventId, receivedAt }: ReconcileCause, no
     // The time has milliseconds, because users want to know the time between receivedAt and handledAt.
     handledAt: now.toISOString(),
   };
-}
-
-/** Whether a status differs from the former one. A reconcile without a new result is written at most once a minute. */
-export function isWorthWriting(old: PolicyStatus, next: PolicyStatus, now: Date): boolean {
-  const { lastCheckTime: oldTime, conditions: oldConditions = [], ...oldRest } = old;
-  const { lastCheckTime: nextTime, conditions: nextConditions = [], ...nextRest } = next;
-  if (!isDeepStrictEqual(byType(oldConditions), byType(nextConditions)) || !isDeepStrictEqual(oldRest, nextRest)) return true;
-  if (nextTime === oldTime) return false;
-  // The comparison is false for an unreadable time, which therefore counts as none.
-  const isRecent = oldTime !== undefined && now.getTime() - Date.parse(oldTime) < checkTimeStepMs;
-  return !isRecent;
-}
-
-/** Sorted for the comparison, because the order of conditions has no meaning. */
-function byType(conditions: readonly Condition[]): readonly Condition[] {
-  return conditions.toSorted((a, b) => (a.type < b.type ? -1 : 1));
 }

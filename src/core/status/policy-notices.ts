@@ -4,7 +4,8 @@ import { endedApproval } from './ended-approvals.ts';
 import { newConditions, trueCondition } from '../model/new-conditions.ts';
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
 import type { IdentifiedNotice, Notice, NoticeKind, Share } from '../model/notice.ts';
-import { isTriggered, maxListed, type Condition, type HistoryEntry, type PolicyStatus } from '../model/policy-status.ts';
+import { isTriggered } from '../model/is-triggered.ts';
+import { maxListed, type Condition, type HistoryEntry, type PolicyStatus } from '../model/policy-status.ts';
 import { whyNoRollback } from '../rollout/automatic-rollback.ts';
 import { formatWorkload, workloadKey } from '../model/workload.ts';
 

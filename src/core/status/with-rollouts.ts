@@ -12,7 +12,7 @@ import type { RolloutProgress, RolloutState } from '../rollout/count-rollouts.ts
 import { retriesOf, rolloutConditions } from './condition-states.ts';
 import { nextConditions, withHeldRollouts } from './next-conditions.ts';
 import { latestApplied } from './next-latest.ts';
-import { isWorthWriting } from './next-status.ts';
+import { isWorthWriting } from './is-worth-writing.ts';
 
 /** Ready conditions with any other reason belong to other reconciles and are not changed. */
 const ownReasons: ReadonlySet<string> = new Set([

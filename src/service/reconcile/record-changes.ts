@@ -2,7 +2,8 @@
 import { defined } from '../../core/model/defined.ts';
 import { policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
 import { lastUpdateOf, pastChanges } from '../../core/model/last-update.ts';
-import { isTriggered, type HistoryEntry, type PolicyStatus } from '../../core/model/policy-status.ts';
+import { isTriggered } from '../../core/model/is-triggered.ts';
+import type { HistoryEntry, PolicyStatus } from '../../core/model/policy-status.ts';
 import { listFew } from '../../core/model/text.ts';
 import { formatWorkload, isSameObject, refOf } from '../../core/model/workload.ts';
 import type { Outcome } from '../../core/plan/outcome.ts';

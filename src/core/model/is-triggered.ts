@@ -1,0 +1,14 @@
+/** Which trigger caused a change, as far as the status still knows. */
+import type { HistoryEntry, PolicyStatus } from './policy-status.ts';
+
+/** The maximum difference between the clocks of receivers and workers. */
+const maxClockDifferenceMs = 1_000;
+
+/** Whether the trigger in the status caused a change: to the image of the newest one, between its receipt and its report. Other triggers are not known any more. */
+export function isTriggered({ trigger, history = [] }: PolicyStatus, { at, tag, digest, trigger: source }: HistoryEntry): boolean {
+  const [newest] = history;
+  if (trigger === undefined || trigger.source !== source || newest?.tag !== tag || newest.digest !== digest) return false;
+  const changed = Date.parse(at);
+  const isLater = changed >= Date.parse(trigger.receivedAt ?? trigger.handledAt) - maxClockDifferenceMs;
+  return isLater && changed <= Date.parse(trigger.handledAt) + maxClockDifferenceMs;
+}
