@@ -199,17 +199,24 @@ export function refuseShared(
   const found = companionsIn(workload, spec, aliases);
   for (const other of policiesOf(workload)) {
     if (other.uid === policy.uid || !isUsable(other.spec) || other.spec.suspended || other.spec.mode === 'DryRun') continue;
-    const { repository, targets } = other.spec;
-    const shared = found.find(
-      (one) =>
-        one.repository === formatRepository(repository) && targets.some((target) => isTargetContainer(target, workload, one.container)),
-    );
+    const theirs = changedBy(other.spec, workload, aliases);
+    const shared = found.find(({ container }) => theirs.has(container));
     if (shared === undefined) continue;
     const who = other.namespace === policy.namespace ? `ImagePolicy ${policyKey(other)}` : 'another ImagePolicy';
     const message = `${who} changes ${shared.container} of ${formatWorkload(workload)} as well: take it out of one of the two`;
     return { ...plan, changes: [], unchanged: keepFor(plan, message), problem: { reason: 'CompanionShared', message } };
   }
   return plan;
+}
+
+/** The containers of a workload that a policy changes: those that run its own image, and their companions. */
+function changedBy(spec: PolicySpec, workload: Workload, aliases: RegistryAliases): ReadonlySet<string> {
+  const own = imagesOf(workload).flatMap(({ container: { name, image } }) => {
+    const reference = tryParseImageReference(image, aliases);
+    const isOwn = reference !== undefined && sameRepository(reference.repository, spec.repository);
+    return isOwn && spec.targets.some((target) => isTargetContainer(target, workload, name)) ? [name] : [];
+  });
+  return new Set(own.length === 0 ? [] : [...own, ...companionsIn(workload, spec, aliases).map(({ container }) => container)]);
 }
 
 function keepFor({ changes, unchanged }: TargetPlan, message: string): TargetPlan['unchanged'] {

@@ -67,7 +67,7 @@ test('an image whose companion is missing waits with a reason that names it, the
   world.companions.get('shop/proxy')?.set('1.3.0', c);
   await look(world);
   assert.deepEqual(runs(world), ['1.3.0', '1.3.0']);
-  assert.match(world.statusOf('web').conditions?.[0]?.message ?? '', /passed over: 1\.4\.0 has no .*proxy:1\.4\.0/);
+  assert.match(world.statusOf('web').conditions?.[0]?.message ?? '', /passed over: 1\.4\.0 has come without .*proxy:1\.4\.0/);
   world.clock.now += 60 * minute;
   await look(world);
   assert.equal(world.statusOf('web').waiting, undefined, 'it does not begin to wait again');
@@ -210,6 +210,22 @@ test('nothing is changed where another policy changes the companion', async () =
     world.statusOf('web').conditions?.[0]?.message ?? '',
     /ImagePolicy shop\/proxies changes proxy of Deployment shop\/web as well/,
   );
+});
+
+test('nothing is changed where two policies have the same companion: each would make a mixed pair for the other', async () => {
+  const worker = { registry: 'registry.example.com', path: 'shop/worker' };
+  const other = policyOf({ name: 'workers', spec: specOf({ alongside, repository: worker }) });
+  const world = startAlongside({}, { cluster: { policiesOf: () => [policyOf(), other] } });
+  const change = async (version: string) => {
+    await pushProxy(world, version, c);
+    await pushOwn(world, version, b);
+  };
+  await change('1.3.0');
+  assert.deepEqual(runs(world), ['1.3.0', '1.3.0'], 'no own image of the other policy runs');
+  setWorkload(world, { web: `${image}:1.3.0`, proxy: `${proxyImage}:1.3.0`, worker: 'registry.example.com/shop/worker:1.3.0' });
+  await change('1.4.0');
+  assert.deepEqual(runs(world), ['1.3.0', '1.3.0']);
+  assert.deepEqual(conditionsOf(world), ['Ready=False CompanionShared', 'Stalled=True CompanionShared']);
 });
 
 test('a companion without the demanded signature keeps both back', async () => {
