@@ -16,7 +16,11 @@ export const provenanceZh: Readonly<Record<string, string>> = {
   'its provenance is {0}': '它的 provenance {0}',
   'not one of Helm: {0}': '不是 Helm 的 provenance：{0}',
   'for {0}, and not for {1}': '用于 {0}，而不是 {1}',
-  'for another content of {0} ({1})': '用于 {0} 的另一份内容（{1}）',
+  'for another content of {0}': '用于 {0} 的另一份内容',
+  'its manifest is not one of a chart as Helm pushes it, or has other parts besides':
+    '它的清单不是 Helm 推送的 chart 清单，或者还含有其他部分',
+  'it has more than {0} signatures by its own keys: leave out keys and names that are not needed':
+    '它的自签名超过 {0} 个：请去掉不需要的密钥和名称',
   'it does not list the files in its second part': '它的第二部分没有列出文件',
   'it lists other things than the checksums of a few files': '它列出的不只是少数几个文件的校验和',
 
