@@ -32,17 +32,6 @@ export function findRecord(owner: CheckOwner, check: CheckSettings, image: Candi
   );
 }
 
-/** A check, and its record of an image if it has begun. */
-export interface CheckState {
-  readonly check: CheckSettings;
-  readonly record?: CheckRecord;
-}
-
-/** The checks of an image, in the order of the policy, each with the record that counts now. */
-export function checkStates(owner: CheckOwner, spec: Pick<PolicySpec, 'rollout'>, image: Candidate, now: Date): CheckState[] {
-  return (spec.rollout?.checks ?? []).map((check) => ({ check, ...defined({ record: findRecord(owner, check, image, now) }) }));
-}
-
 /** Whether another image was applied since. The same image may be selected again later, when its old verdict says nothing. */
 function isOvertaken(record: CheckRecord, { status: { history = [] } = {} }: CheckOwner): boolean {
   const since = Date.parse(record.startedAt);
@@ -70,15 +59,4 @@ export function beginChecks<S extends PolicyStatus>(
 export function describeRecord({ name, state, message }: Pick<CheckRecord, 'name' | 'state' | 'message'>): string {
   const what = { Running: 'has no verdict yet', Passed: 'passed', Failed: 'failed', TimedOut: 'gave no verdict in time' }[state];
   return `the check ${name} ${what}${message === undefined ? '' : `: ${message}`}`;
-}
-
-const asked: Readonly<Record<CheckPhase, (name: string) => string>> = {
-  before: (name) => `the check ${name} is asked before anything is changed`,
-  during: (name) => `the check ${name} is asked from the first change until its rollout is over`,
-  after: (name) => `the check ${name} is asked when what was changed has rolled out`,
-};
-
-/** What is known of a check, for people: its verdict and last answer, or when it is asked. */
-export function describeState({ check, record }: CheckState): string {
-  return record === undefined ? asked[check.phase](check.name) : describeRecord(record);
 }

@@ -8,7 +8,7 @@ import type { PolicyActions } from '../../core/model/policy-actions.ts';
 import { policyStates, stateOf } from '../../core/model/policy-state.ts';
 import { formatRepository } from '../../core/model/image-reference.ts';
 import { checkRecord } from '../../core/model/check-record.ts';
-import { checkStates } from '../../core/plan/check-records.ts';
+import { checkStates } from '../../core/rollout/check-states.ts';
 import type { ApprovalRound } from '../../core/model/approval-round.ts';
 import { changeSchema, conditionSchema, statusSchema, type LatestImage, type TargetCounts } from '../../core/model/policy-status.ts';
 import { environmentsView } from './environments-view.ts';

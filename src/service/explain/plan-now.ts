@@ -3,7 +3,7 @@ import { notReconciledYet, resultCondition } from '../../core/model/decisive-con
 import { defined } from '../../core/model/defined.ts';
 import type { ImagePolicy, PolicySpec } from '../../core/model/image-policy.ts';
 import { formatRepository, sameRepository, type Candidate, type ImageReference } from '../../core/model/image-reference.ts';
-import { checkStates, type CheckState } from '../../core/plan/check-records.ts';
+import { checkStates, type CheckState } from '../../core/rollout/check-states.ts';
 import { asSeenBy } from '../../core/plan/consent.ts';
 import { explainPlan, guardPlan, type TargetExplanation } from '../../core/plan/guard-plan.ts';
 import { heldChanges } from '../../core/plan/guards/unlikely-version.ts';

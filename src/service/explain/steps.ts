@@ -8,7 +8,7 @@ import type { Condition } from '../../core/model/policy-status.ts';
 import { isReason, pageOf, type Reason } from '../../core/model/reasons.ts';
 import { formatWorkload, type ContainerChange, type WorkloadRef } from '../../core/model/workload.ts';
 import { deadlineOfCheck } from '../../core/model/rollout-check.ts';
-import { describeState, type CheckState } from '../../core/plan/check-records.ts';
+import { describeState, type CheckState } from '../../core/rollout/check-states.ts';
 import { isAllowed, type Opinion, type TargetExplanation } from '../../core/plan/guard-plan.ts';
 import { findDoubt } from '../../core/plan/guards/unlikely-version.ts';
 import { describePush, nameOf, unknownOf, type Planned } from './conclude.ts';

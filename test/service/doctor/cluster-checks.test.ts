@@ -41,6 +41,12 @@ test('the check of permissions names what is missing, and what that means', () =
     'warning',
     /NotificationTargets of namespaces are not notified/,
   );
+  assertLine(
+    of({ file: 'work-checks', missing: ['create jobs.batch'] }),
+    'permissions/work-checks',
+    'warning',
+    /may not create jobs.batch/,
+  );
   const rebase = of({ file: 'work-rebase', missing: ['create imagepolicies.operator.technomad.dev'] });
   assertLine(rebase, 'permissions/work-rebase', 'skipped', /rebased are not rolled out/);
   assert.match(rebase[0]?.action ?? '', /permissions\.rebase: true/);

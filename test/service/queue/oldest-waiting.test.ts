@@ -16,7 +16,7 @@ after(async () => {
   await redis.stop();
 });
 
-const none = { push: 0, policy: 0, poll: 0, base: 0, trigger: 0, notice: 0 };
+const none = { push: 0, policy: 0, poll: 0, base: 0, trigger: 0, notice: 0, check: 0 };
 
 test('reports since when the next job of each queue has been waiting', async () => {
   const options = { connection, prefix: '{waiting}', skipVersionCheck: true };

@@ -6,7 +6,7 @@ import { list, some } from './arbitrary-parts.ts';
 export const provenBy = some(
   {
     policies: fc.constantFrom(
-      [{ name: 'staging' }],
+      [{ name: 'staging' }, { name: 'web', namespace: 'staging' }],
       [
         { name: 'web', namespace: 'staging' },
         { name: 'web', namespace: 'load-test' },

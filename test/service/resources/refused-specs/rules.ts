@@ -2,6 +2,7 @@ import { byRule, release, specWith, withKeyless, withTarget, withWindow, withSel
 
 /** What breaks a rule that the API server checks in CEL; both say the same. */
 const smoke = { name: 'smoke', job: { cronJob: 'smoke' } };
+const errors = { name: 'errors', prometheus: { server: 'main', query: 'up', max: 1 } };
 
 export const rules: readonly RefusedSpec[] = [
   byRule('no strategy', specWith({ select: {} }), 'spec.select', 'write exactly one of semver, digest, newest, alphabetical, numerical'),
@@ -138,7 +139,7 @@ export const rules: readonly RefusedSpec[] = [
   ),
   byRule(
     'a check during the rollout with a time of its own',
-    specWith({ rollout: { checks: [{ ...smoke, phase: 'during', for: '5m' }] } }),
+    specWith({ rollout: { checks: [{ ...errors, phase: 'during', for: '5m' }] } }),
     'spec.rollout.checks[0]',
     'a check of the phase during goes on',
   ),
