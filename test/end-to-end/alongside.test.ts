@@ -24,7 +24,7 @@ describe('images alongside', () => {
     assert.deepEqual((await world.readStatus('late')).incomplete?.[0]?.missing, [`${host}/${partsOf('late').sidecar}:1.1.0`]);
     await waitFor('it to be passed over', async () => {
       const { waiting, conditions } = await world.readStatus('late');
-      return waiting === undefined && conditions?.some(({ message }) => message.includes('passed over: 1.1.0 has no'));
+      return waiting === undefined && conditions?.some(({ message }) => message.includes('passed over: 1.1.0 has come without'));
     });
     assert.deepEqual(tagsOf(await world.readDeployment('late')), ['1.0.0', '1.0.0']);
     const other = await pushPart(world, 'late', 'sidecar', '1.1.0');
