@@ -2,6 +2,8 @@
 const duration = '时长以 h、m、s 书写，最多 8784h："90s"、"1h30m"。';
 
 export const chineseChecks: Readonly<Record<string, string>> = {
+  'Checks with a veto: a migration is tried before the change, errors are counted while it rolls out, and an endpoint says afterwards whether it works.':
+    '有否决权的检查：修改之前试运行迁移，滚动更新期间统计错误，之后由一个端点说明它是否可用。',
   'What has a veto on an image: endpoints, queries of Prometheus, Jobs. Each gives one verdict on each image.':
     '对镜像有否决权的检查：HTTP 端点、Prometheus 查询、Job。每项检查对每个镜像给出一个结论。',
   'The name of the check, in messages and in the names of Jobs.': '检查的名称，用于消息和 Job 的名称。',
