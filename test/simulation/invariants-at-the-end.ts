@@ -3,7 +3,7 @@ import { limits } from '../../src/core/model/last-update.ts';
 import { readStatus } from '../../src/core/model/stored-status.ts';
 import type { PolicyStatus } from '../../src/core/model/policy-status.ts';
 import type { PolicyResult } from '../../src/service/queue/event-log.ts';
-import { compare, satisfies } from 'semver';
+import { compare, satisfies, valid } from 'semver';
 import { changesAfter, changesBy, compareHistory, isDisplaced, staysVisible } from './compare-history.ts';
 import { heldBy } from './chart-kinds.ts';
 import { firstVersion } from './chart-setup.ts';
@@ -164,7 +164,10 @@ export const endInvariants: readonly Invariant[] = [
         if (follows !== undefined && world.mayBeUnknown.has(repository)) return [];
         const announced = [...world.registry.tags(repository)].filter(
           ([tag, digest]) =>
-            isKnown(world, repository, tag) && isSelectable(digest, setup) && (range === undefined || satisfies(tag, range)),
+            isKnown(world, repository, tag) &&
+            (follows !== undefined || valid(tag) !== null) &&
+            isSelectable(digest, setup) &&
+            (range === undefined || satisfies(tag, range)),
         );
         const best =
           follows === undefined ? announced.toSorted(([a], [b]) => compare(b, a))[0] : announced.find(([tag]) => tag === follows);

@@ -17,7 +17,7 @@ import { planWith, type Planned } from './plan.ts';
 import type { Ports } from './ports.ts';
 import { isOld, type Selected } from './selection.ts';
 
-export type ApplyPorts = Pick<Ports, 'policies' | 'workloads'>;
+export type ApplyPorts = Pick<Ports, 'policies' | 'workloads' | 'cluster'>;
 
 /** A plan after it was applied, except changes that are blocked, have a problem, or are not due. */
 export interface Applied {

@@ -3,16 +3,21 @@ import { inParallel } from '../../core/async/in-parallel.ts';
 import { confirmedForMs } from '../../core/model/confirmation.ts';
 import { PermanentError } from '../../core/model/errors.ts';
 import type { Followed } from '../../core/model/followed-status.ts';
-import type { PolicyName, ProofRules } from '../../core/model/image-policy.ts';
+import { isUsable, policyKey, type ImagePolicy, type PolicyName, type ProofRules } from '../../core/model/image-policy.ts';
 import type { Candidate } from '../../core/model/image-reference.ts';
-import { needsConsent } from '../../core/plan/consent.ts';
+import { resolveTargets } from '../../core/model/resolve-target.ts';
+import { asSeenBy, needsConsent } from '../../core/plan/consent.ts';
 import { hasChanges, type UpdatePlan } from '../../core/plan/plan-update.ts';
 import { followedOf, proofOf, whyCircular, whyNotFollowed, type FollowedNow } from '../../core/plan/proven.ts';
+import { healthOf } from '../../core/rollout/health.ts';
 import type { Attempt } from './attempt.ts';
 import type { Ports } from './ports.ts';
 import type { Selection } from './selection.ts';
 
-type FollowPorts = Pick<Ports, 'policies' | 'workloads'>;
+/** How many workloads of a followed policy are read at the same time. */
+const maxParallel = 16;
+
+type FollowPorts = Pick<Ports, 'policies' | 'workloads' | 'cluster'>;
 
 /** What the followed policies show, and a confirmation before each try of a patch. */
 export interface GatheredProof {
@@ -68,14 +73,33 @@ async function readFollowed(attempt: Attempt, after: ProofRules, ports: FollowPo
 async function readOne(
   name: PolicyName,
   { policy, cluster: { crossNamespace }, signal }: Attempt,
-  { policies, workloads }: FollowPorts,
+  ports: FollowPorts,
   onAnswered: (at: Date) => void,
 ): Promise<Followed> {
+  const { policies, workloads } = ports;
   const found = await policies.read(name.namespace, name.name, signal, onAnswered);
   const onTarget = found?.allowPoliciesFrom;
   const isAsked = onTarget === undefined && needsConsent({ kind: 'ImagePolicy', ...name }, policy, crossNamespace);
   const onNamespace = isAsked ? await consentOf(name.namespace, workloads, signal) : undefined;
-  return followedOf(name, found, whyNotFollowed(policy, name, { onTarget, onNamespace }, crossNamespace));
+  const shown = followedOf(name, found, whyNotFollowed(policy, name, { onTarget, onNamespace }, crossNamespace));
+  if (shown.digest === undefined || found === undefined) return shown;
+  const runs = await whatRuns(found, ports, signal);
+  // Its status is late. The next try finds what it says then.
+  if (runs !== shown.digest) throw new Error(`the targets of ImagePolicy ${policyKey(name)} do not run what its status says`);
+  return shown;
+}
+
+/** The digest that the targets of a policy run now, complete and available. Its status may be late: whoever changed them may have been killed before writing it. */
+async function whatRuns(followed: ImagePolicy, { cluster, workloads }: FollowPorts, signal: AbortSignal): Promise<string | undefined> {
+  if (!isUsable(followed.spec)) return undefined;
+  const refs = resolveTargets(followed.spec.targets, asSeenBy(followed, cluster));
+  const answers = await inParallel(refs, maxParallel, (ref) => workloads.read(ref, signal));
+  const targets = answers.flatMap((answer) => {
+    if (answer.status === 'rejected') throw answer.reason;
+    return answer.value ?? [];
+  });
+  const health = healthOf(followed, { targets, aliases: cluster.aliases });
+  return 'image' in health ? health.image.digest : undefined;
 }
 
 /** The consent of a Namespace; undefined where it may not be read, which is no consent. */

@@ -40,6 +40,7 @@ export const environmentsZh: Readonly<Record<string, string>> = {
 
   'a tag may move to an image that nobody has run: with select.proven and update.after, remove pin, or write Digest':
     '标签可能移动到没有人运行过的镜像：使用 select.proven 和 update.after 时，请移除 pin，或写 Digest',
+  'the targets of ImagePolicy {0} do not run what its status says': 'ImagePolicy {0} 的目标没有运行其状态所说的镜像',
   'select.proven selects images by what other policies run: remove tags, artifact, alongside and update.after':
     'select.proven 按其他策略运行的镜像来选择：请移除 tags、artifact、alongside 和 update.after',
   'names the same policy twice: remove one of them': '两次写出同一个策略：请移除其中一个',
