@@ -26,16 +26,22 @@ export function signEvent(
     datacontenttype: 'application/json',
     data,
   });
+  return { headers: signedHeaders({ id, body }, secret, now), body };
+}
+
+/** The headers of an event whose body is signed now. */
+export function signedHeaders(
+  { id, body }: { readonly id: string; readonly body: string },
+  secret: string,
+  now: Date,
+): Readonly<Record<string, string>> {
   const timestamp = String(Math.floor(now.getTime() / 1_000));
   const signature = createHmac('sha256', keyOf(secret)).update(`${id}.${timestamp}.${body}`).digest('base64');
   return {
-    headers: {
-      'content-type': 'application/cloudevents+json',
-      'webhook-id': id,
-      'webhook-timestamp': timestamp,
-      'webhook-signature': `v1,${signature}`,
-    },
-    body,
+    'content-type': 'application/cloudevents+json',
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': `v1,${signature}`,
   };
 }
 
