@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { baseKey } from '../core/model/base-policy.ts';
 import { within } from '../core/async/deadline.ts';
 import { describeError } from '../core/model/errors.ts';
+import { wholeDigest } from '../core/model/companions.ts';
 import { policyKey } from '../core/model/image-policy.ts';
 import { linkLifeMs, signApproval } from '../core/model/approval-link.ts';
 import type { NoticeSink } from '../core/model/notice-sink.ts';
@@ -117,7 +118,8 @@ export function composeNotices(foundation: Foundation, client: KubeClient, means
     addSummary: queues.addSummaryJob,
     dashboardUrl: settings.config.dashboard.publicUrl,
     cluster: settings.config.cluster.name,
-    signLink({ subject, tag, digest }) {
+    signLink({ subject, tag, ...image }) {
+      const digest = wholeDigest(image);
       const secret = settings.dashboardSecrets.session();
       if (secret === undefined || tag === undefined || digest === undefined) return undefined;
       const { namespace = '', name, uid } = subject;

@@ -1,4 +1,5 @@
 /** Words a notice. Each target escapes the texts for its markup. Pure. */
+import { maxCompanions } from '../core/model/companion-status.ts';
 import { formatRepository, tryParseImageReference } from '../core/model/image-reference.ts';
 import { linksOf, type Link, type Origins } from '../core/model/image-origin.ts';
 import type { Notice, NoticeKind } from '../core/model/notice.ts';
@@ -110,7 +111,7 @@ export interface NotificationTarget {
   build(content: Content, delivery: Delivery): TargetRequest;
 }
 
-/** The most names that a fact shows. */
+/** The most names that a fact shows; of companions, all are shown. */
 const maxNames = 5;
 
 /** The message about a notice for readers. */
@@ -147,7 +148,20 @@ function messageOfTest(target: string): Message {
 }
 
 function messageOfNotice(notice: Notice, origins: Origins, means: LinkMeans): Message {
-  const { kind, subject, tag, digest, base, from = [], workloads = [], hasMore = false, reason, message, nextStep } = notice;
+  const {
+    kind,
+    subject,
+    tag,
+    digest,
+    base,
+    from = [],
+    alongside = [],
+    workloads = [],
+    hasMore = false,
+    reason,
+    message,
+    nextStep,
+  } = notice;
   const button = linkFor(notice, means);
   return {
     severity: severityOf[kind],
@@ -157,6 +171,8 @@ function messageOfNotice(notice: Notice, origins: Origins, means: LinkMeans): Me
       ...factOf('Base', { names: base === undefined ? [] : [shortDigest(base)] }),
       ...factOf('Images', { text: describeCounts(notice) }),
       ...factOf('Before', { names: from, most: maxNames }),
+      ...factOf('Alongside', { names: unique(alongside.map(({ to }) => to)), most: maxCompanions }),
+      ...factOf('Before alongside', { names: unique(alongside.flatMap((one) => one.from ?? [])), most: maxCompanions }),
       ...factOf('Workloads', { names: workloads, most: maxNames, hasMore }),
       ...factOf('Reason', { names: reason === undefined ? [] : [reason] }),
     ],
@@ -165,6 +181,10 @@ function messageOfNotice(notice: Notice, origins: Origins, means: LinkMeans): Me
     ...(button && { button }),
     links: linksOf(origins),
   };
+}
+
+function unique(names: readonly string[]): string[] {
+  return [...new Set(names)];
 }
 
 /** A text whose digest, if it ends with one, is shortened. */

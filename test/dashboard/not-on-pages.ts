@@ -69,7 +69,7 @@ export const filesNotOnPages: Readonly<Record<string, readonly string[]>> = {
 /** Single sentences. */
 export const sentencesNotOnPages: Readonly<Record<string, readonly string[]>> = {
   'they are in Events and annotations of Kubernetes': [
-    '{0} from {1} to {2}, selected by ImagePolicy {3}',
+    '{0}, selected by ImagePolicy {1}',
     'image-watcher: ImagePolicy {0} rolled back to {1}: the rollout of {2} failed',
   ],
   '/readyz?verbose says them': [

@@ -52,6 +52,13 @@ export function imagesOfSet(repository: Repository, digest: string, companions: 
   return [`${formatRepository(repository)}@${digest}`, ...companions.map((one) => `${one.image}@${one.digest}`)];
 }
 
+/** An image for people, with its companions: `1.5.0 with docker.io/shop/proxy:1.5.0`. */
+export function nameOfSet({ tag, companions = [] }: Pick<Candidate, 'tag' | 'companions'>): string {
+  if (companions.length === 0) return tag;
+  const others = companions.map((one) => `${one.image}:${one.tag}`).join(' and ');
+  return `${tag} with ${others}`;
+}
+
 /** The digest that stands for an image: that of its set, or its own if it has no companions. */
 export function wholeDigest({ digest, setDigest }: Pick<Candidate, 'digest' | 'setDigest'>): string | undefined {
   return setDigest ?? digest;

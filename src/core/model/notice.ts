@@ -46,6 +46,15 @@ export interface Share {
   readonly total: number;
 }
 
+/** The most images of `alongside` in a notice. */
+export const maxAlongside = 32;
+
+/** What an image was changed from and to. `from` is absent where it is not known. */
+export interface ChangedImage {
+  readonly from?: string;
+  readonly to: string;
+}
+
 /** A notice. Its texts come from registries and users, and are escaped for each target. */
 export interface Notice {
   readonly kind: NoticeKind;
@@ -55,6 +64,10 @@ export interface Notice {
   /** The tag of the image that the notice is about. */
   readonly tag?: string;
   readonly digest?: string;
+  /** The digest of the set of the image and its companions, for which an approval counts; absent without companions. */
+  readonly setDigest?: string;
+  /** The images of the companions that were changed together with it, or would be once it is approved. */
+  readonly alongside?: readonly ChangedImage[];
   /** The base that the image is to be built on: `harbor.example.com/library/java:21.0.2@sha256:…`. */
   readonly base?: string;
   /** How many images are built on a base. */

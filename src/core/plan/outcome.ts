@@ -4,6 +4,7 @@ import type { Candidate } from '../model/image-reference.ts';
 import { fieldManager, heldUpdate, type LastUpdate } from '../model/last-update.ts';
 import { isRebasedTag } from '../model/rebased-tag.ts';
 import type { SeenContainer } from './seen-targets.ts';
+import { describeImages } from './changed-images.ts';
 import type { AppliedChange, Blocked, TargetPlan, UnchangedContainer, UpdatePlan } from './plan-update.ts';
 import type { ContainerState, PolicyStatus, Reversion } from '../model/policy-status.ts';
 import { tagOfImage } from '../model/running-image.ts';
@@ -199,9 +200,7 @@ function updateOfField(workload: Workload | undefined, name: string, image: stri
 
 /** Describes a change: `Deployment shop/web: web from a:1 to a:2`. */
 export function describeChange(change: AppliedChange): string {
-  const { workload, alongside = [], ...own } = change;
-  const changed = [own, ...alongside].filter(({ from, to }) => from !== to);
-  return `${formatWorkload(workload)}: ${changed.map(({ container, from, to }) => `${container} from ${from} to ${to}`).join(', ')}`;
+  return `${formatWorkload(change.workload)}: ${describeImages(change)}`;
 }
 
 function describeRunning(plan: UpdatePlan, applied: readonly AppliedChange[]): string {

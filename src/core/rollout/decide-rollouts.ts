@@ -7,6 +7,7 @@ import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
 import type { HistoryEntry, PolicyStatus } from '../model/policy-status.ts';
 import type { TargetSnapshot } from '../model/target-snapshot.ts';
 import { workloadKey, type Workload } from '../model/workload.ts';
+import { listImages } from '../plan/changed-images.ts';
 import { isSameContainer } from '../plan/past.ts';
 import { findRejection } from '../plan/rejections.ts';
 import { refusedRollbacks, rollbacksOf, whyNoRollback, type RefusedRollback } from './automatic-rollback.ts';
@@ -94,7 +95,7 @@ function resultsOf(policy: ImagePolicy, after: PolicyStatus, findings: readonly 
     );
     if (entry === undefined) return [];
     const entries = [entry, ...others] as const;
-    const images = entries.map(({ to }) => to).join(' and ');
+    const images = listImages(entries);
     const isDone = entry.result === 'RolledOut';
     return [
       {

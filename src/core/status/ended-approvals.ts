@@ -1,4 +1,5 @@
 /** How an image ends to wait for approval without being approved, and how approvals end before there are enough. Pure. */
+import { wholeDigest } from '../model/companions.ts';
 import type { ApprovalRound } from '../model/approval-round.ts';
 import type { Reason } from '../model/reasons.ts';
 import { whyUncounted } from '../plan/approvals.ts';
@@ -14,11 +15,12 @@ export interface EndedApproval {
 /** The parts of the status of a policy of either kind that say what waits for approval, and how that can end. */
 export interface Awaiting {
   readonly pendingApproval?: Image;
-  readonly latest?: { readonly tag: string; readonly digest?: string };
+  readonly latest?: { readonly tag: string; readonly digest?: string; readonly setDigest?: string };
   readonly approvals?: ApprovalRound;
   readonly rejected?: readonly Rejected[];
 }
 
+/** What waits; with companions, the digest is that of the set. */
 interface Image {
   readonly tag: string;
   readonly digest: string;
@@ -26,6 +28,7 @@ interface Image {
 
 interface Rejected {
   readonly digest: string;
+  readonly setDigest?: string;
   readonly at: string;
   readonly reason?: string;
   readonly message?: string;
@@ -39,7 +42,7 @@ export function endedApproval(before: Awaiting, after: Awaiting): EndedApproval 
   if (now?.digest === pending.digest && now.tag === pending.tag) return endedVotes(before.approvals, after.approvals);
   const image = { tag: pending.tag, digest: pending.digest };
   const lost = namesOf(before.approvals);
-  const rejectionIn = ({ rejected = [] }: Awaiting) => rejected.find(({ digest }) => digest === pending.digest);
+  const rejectionIn = ({ rejected = [] }: Awaiting) => rejected.find((one) => wholeDigest(one) === pending.digest);
   const rejection = rejectionIn(after);
   if (rejection?.reason === 'RejectedByUser') {
     const isNew = rejectionIn(before)?.at !== rejection.at;
@@ -48,7 +51,7 @@ export function endedApproval(before: Awaiting, after: Awaiting): EndedApproval 
       : undefined;
   }
   const next = now ?? after.latest;
-  if (next === undefined || (next.tag === pending.tag && next.digest === pending.digest)) return undefined;
+  if (next === undefined || (next.tag === pending.tag && wholeDigest(next) === pending.digest)) return undefined;
   return {
     ...image,
     reason: 'ApprovalSuperseded',

@@ -1,11 +1,14 @@
 /** Notices about the difference between two statuses of an ImagePolicy. Pure. */
+import { isSameWhole, wholeDigest } from '../model/companions.ts';
 import { defined } from '../model/defined.ts';
 import { endedApproval } from './ended-approvals.ts';
+import { alongsideOf, imagesOfPending } from './notice-images.ts';
 import { newConditions, trueCondition } from '../model/new-conditions.ts';
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
 import type { IdentifiedNotice, Notice, NoticeKind, Share } from '../model/notice.ts';
 import { isTriggered } from '../model/is-triggered.ts';
-import { maxListed, type Condition, type HistoryEntry, type PolicyStatus } from '../model/policy-status.ts';
+import { maxListed, type Condition, type HistoryEntry, type PolicyStatus, type RejectedImage } from '../model/policy-status.ts';
+import { isRejectionOf } from '../plan/rejections.ts';
 import { whyNoRollback } from '../rollout/automatic-rollback.ts';
 import { formatWorkload, workloadKey } from '../model/workload.ts';
 
@@ -62,8 +65,11 @@ export function policyNotices(
  * The identity of a notice. It is the same however often the status is written after an event: the times of changes may differ then, but the history before
  * them does not. A condition that recurs within the hour has the same identity.
  */
-function identityOf({ kind, subject, tag, digest, reason, workloads }: Notice, { history: [last] = [] }: PolicyStatus): string[] {
-  const image = digest ?? tag ?? '';
+function identityOf(
+  { kind, subject, tag, digest, setDigest, reason, workloads }: Notice,
+  { history: [last] = [] }: PolicyStatus,
+): string[] {
+  const image = setDigest ?? digest ?? tag ?? '';
   const isCondition = kind === 'ApprovalRequired' || kind === 'ApprovalEnded' || kind === 'Blocked';
   return [subject.uid, kind, image, ...(isCondition ? [reason ?? ''] : [last?.at ?? '', last?.to ?? '', ...(workloads ?? [])])];
 }
@@ -85,22 +91,22 @@ function entryKey(entry: HistoryEntry): string {
 
 /** The entries of each image, in the order of the history. */
 function byImage(changes: readonly Change[]): HistoryEntry[][] {
-  const groups = Map.groupBy(changes, ({ entry: { tag, digest } }) => `${tag}@${digest}`);
+  const groups = Map.groupBy(changes, ({ entry }) => `${entry.tag}@${wholeDigest(entry)}`);
   return [...groups.values()].map((group) => group.map(({ entry }) => entry));
 }
 
 function describeEntries(entries: readonly HistoryEntry[], after: PolicyStatus): Details {
   const { rejected = [] } = after;
-  const { tag, digest, trigger } = entries[0] ?? {};
+  const { tag, digest, setDigest, trigger } = entries[0] ?? {};
   const isBack = trigger === 'Rollback';
   const from = unique(entries.flatMap((entry) => entry.from ?? []));
   // What is said about a rollback is why the image that it replaces was left.
   const undone = isBack ? undoneBy(entries, after) : [];
-  const left = isBack ? undone.map((one) => one.digest) : [digest];
-  const rejection = rejected.find((one) => left.includes(one.digest));
+  const left = isBack ? undone : entries.slice(0, 1);
+  const rejection = rejected.find((one) => left.some((entry) => isRejectionOf(one, entry)));
   return {
     at: entries.map((entry) => entry.at).reduce((first, at) => (at < first ? at : first)),
-    ...defined({ tag, digest }),
+    ...defined({ tag, digest, setDigest, alongside: alongsideOf(entries) }),
     ...(from.length > 0 && { from }),
     workloads: unique(entries.map(formatWorkload)).sort(),
     ...(entries.length >= maxListed && { hasMore: true }),
@@ -120,15 +126,19 @@ function pushOf(entries: readonly HistoryEntry[], statuses: readonly PolicyStatu
 
 /** The changes that rollbacks undo. */
 function undoneBy(entries: readonly HistoryEntry[], { history = [] }: PolicyStatus): HistoryEntry[] {
-  return history.filter(({ to }) => entries.some(({ trigger, from }) => trigger === 'Rollback' && from === to));
+  return history.filter((one) =>
+    // The rollback of companions alone leaves the own image as it is.
+    entries.some((entry) => entry !== one && entry.trigger === 'Rollback' && entry.from === one.to),
+  );
 }
 
 /** On how many workloads the image has failed or was left so far, of those that got it; undefined for other notices, and if the history has no room for all. */
 function shareOf(kind: NoticeKind, entries: readonly HistoryEntry[], after: PolicyStatus): Share | undefined {
   const { history = [] } = after;
   if ((kind !== 'RolloutFailed' && kind !== 'RolledBack') || history.length >= maxListed) return undefined;
-  const { tag, digest } = entries[0] ?? {};
-  const isOfImage = (one: HistoryEntry) => one.trigger !== 'Rollback' && one.tag === tag && one.digest === digest;
+  const [first] = entries;
+  const isOfImage = (one: HistoryEntry) =>
+    first !== undefined && one.trigger !== 'Rollback' && one.tag === first.tag && isSameWhole(one, first);
   const all = kind === 'RolledBack' ? undoneBy(entries, after) : history.filter(isOfImage);
   const over = all.filter(({ result }) => result === 'RolledBack' || (kind === 'RolloutFailed' && result === 'Failed'));
   return over.length === 0 ? undefined : { count: countWorkloads(over), total: countWorkloads(all) };
@@ -158,20 +168,22 @@ function isRolledOut(before: PolicyStatus, { rollouts, waiting }: PolicyStatus):
 /** Whether an entry is about the image that was applied last, and is rolled out. */
 function isLastOut(entry: HistoryEntry, { history = [] }: PolicyStatus): boolean {
   const [last] = history;
-  return entry.result === 'RolledOut' && entry.tag === last?.tag && entry.digest === last.digest;
+  return entry.result === 'RolledOut' && last !== undefined && entry.tag === last.tag && isSameWhole(entry, last);
 }
 
-function approvals(before: PolicyStatus, { pendingApproval, conditions }: PolicyStatus): Partial<Details>[] {
+function approvals(before: PolicyStatus, after: PolicyStatus): Partial<Details>[] {
+  const { pendingApproval, conditions } = after;
   if (pendingApproval === undefined || pendingApproval.digest === before.pendingApproval?.digest) return [];
   const message = trueCondition(conditions, 'ApprovalRequired')?.message;
-  const { tag, digest } = pendingApproval;
-  return [{ tag, digest, reason: 'ApprovalRequired', ...defined({ message }) }];
+  return [{ tag: pendingApproval.tag, ...imagesOfPending(pendingApproval, after), reason: 'ApprovalRequired', ...defined({ message }) }];
 }
 
 /** What ends without an approval. An image that still waits needs somebody again. */
 function endings(before: PolicyStatus, after: PolicyStatus): (Partial<Details> & Pick<Notice, 'kind'>)[] {
   const ended = endedApproval(before, after);
-  return ended === undefined ? [] : [{ kind: ended.reason === 'ApprovalsEnded' ? 'ApprovalRequired' : 'ApprovalEnded', ...ended }];
+  if (ended === undefined || before.pendingApproval === undefined) return [];
+  const images = imagesOfPending(before.pendingApproval, before);
+  return [{ kind: ended.reason === 'ApprovalsEnded' ? 'ApprovalRequired' : 'ApprovalEnded', ...ended, ...images }];
 }
 
 /** The Stalled and Held conditions for notices. A failed rollout has its own notice. */
@@ -182,13 +194,14 @@ function blocks(before: PolicyStatus, after: PolicyStatus): Partial<Details>[] {
     (reason === 'RejectedDigest' && after.history?.[0]?.trigger === 'Rollback');
   const [first] = newConditions(before.conditions, after.conditions, ['Stalled', 'Held']).filter((one) => !isOwnNotice(one));
   if (first === undefined) return [];
-  const { tag, digest } = after.latest ?? {};
-  return [{ reason: first.reason, message: first.message, ...defined({ tag, digest }) }];
+  const { tag, digest, setDigest } = after.latest ?? {};
+  return [{ reason: first.reason, message: first.message, ...defined({ tag, digest, setDigest }) }];
 }
 
 /** Whether a hold is the rejection of the selected image by a user, which has its own notice. */
 function isOfRejection({ rejected = [], latest }: PolicyStatus, reason: string): boolean {
-  return reason === 'RejectedDigest' && rejected.some((one) => one.reason === 'RejectedByUser' && one.digest === latest?.digest);
+  const isOf = (one: RejectedImage) => latest !== undefined && one.reason === 'RejectedByUser' && isRejectionOf(one, latest);
+  return reason === 'RejectedDigest' && rejected.some(isOf);
 }
 
 function unique(texts: readonly string[]): string[] {

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { describeError } from '../../core/model/errors.ts';
 import { isDigest, isTag } from '../../core/model/image-reference.ts';
-import { noticeKinds, type Notice } from '../../core/model/notice.ts';
+import { maxAlongside, noticeKinds, type Notice } from '../../core/model/notice.ts';
 import { triggerSource } from '../../core/model/policy-status.ts';
 import type { TickJob } from './producer.ts';
 import {
@@ -109,6 +109,11 @@ const notice = z.object({
   at: time,
   tag: tag.exactOptional(),
   digest: digest.exactOptional(),
+  setDigest: digest.exactOptional(),
+  alongside: z
+    .array(z.object({ from: z.string().max(1_024).exactOptional(), to: z.string().max(1_024) }))
+    .max(maxAlongside)
+    .exactOptional(),
   base: z.string().max(1_024).exactOptional(),
   images: z.object({ current: count, behind: count, refused: count, unknown: count }).exactOptional(),
   from: z.array(z.string().max(1_024)).max(32).exactOptional(),

@@ -6,6 +6,7 @@ import { isTriggered } from '../../core/model/is-triggered.ts';
 import type { HistoryEntry, PolicyStatus } from '../../core/model/policy-status.ts';
 import { listFew } from '../../core/model/text.ts';
 import { formatWorkload, isSameObject, refOf } from '../../core/model/workload.ts';
+import { describeImages } from '../../core/plan/changed-images.ts';
 import type { Outcome } from '../../core/plan/outcome.ts';
 import { isSameContainer, isSameChange } from '../../core/plan/past.ts';
 import type { AppliedChange } from '../../core/plan/plan-update.ts';
@@ -69,7 +70,7 @@ export async function recordForgotten(owner: ChangesOwner, { written, cause, cha
   const isNew = (entry: HistoryEntry) => !known.some((one) => isSameChange(one, entry)) && !isTold(entry);
   const found = (written?.history ?? []).filter((entry) => isNew(entry) && eventOf(owner.before, entry, ports) !== cause.eventId);
   for (const [at, entries] of Map.groupBy(found, (entry) => entry.at)) {
-    const message = listFew(entries, (entry) => `${formatWorkload(entry)}: ${entry.container} from ${entry.from} to ${entry.to}`);
+    const message = listFew(entries, (entry) => `${formatWorkload(entry)}: ${describeImages(entry)}`);
     await recordChanges(owner, entries, { kind: 'updated', reason: 'Updated', message, at }, ports);
   }
 }

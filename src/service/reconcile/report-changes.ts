@@ -1,6 +1,7 @@
 /** The common part of all reports of a reconcile: their subject, the count and the log line of a decision, and the changes. */
 import { policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
 import { workloadKey } from '../../core/model/workload.ts';
+import { describeImages } from '../../core/plan/changed-images.ts';
 import type { Outcome } from '../../core/plan/outcome.ts';
 import type { ReconcileCause } from '../../core/status/next-status.ts';
 import type { Ports } from './ports.ts';
@@ -33,7 +34,7 @@ export function count(
 /** Reports each change: an Event of its workload, a line of the log, metrics. */
 export function reportChanges(policy: ImagePolicy, outcome: Pick<Outcome, 'changes'>, cause: ReconcileCause, ports: ReportPorts): void {
   for (const change of outcome.changes ?? []) {
-    const message = `${change.container} from ${change.from} to ${change.to}, selected by ImagePolicy ${policyKey(policy)}`;
+    const message = `${describeImages(change)}, selected by ImagePolicy ${policyKey(policy)}`;
     const workload = ports.cluster.findWorkload(change.workload);
     if (workload !== undefined) {
       ports.report.recordEvent({ regarding: workload, type: 'Normal', reason: 'Updated', action: 'UpdateImage', message });

@@ -1,4 +1,4 @@
-import { wholeDigest } from '../../model/companions.ts';
+import { nameOfSet, wholeDigest } from '../../model/companions.ts';
 import { defined } from '../../model/defined.ts';
 import { actionAnnotations, parseApproval } from '../../model/policy-actions.ts';
 import { approvalPrefix } from '../../model/named-approvals.ts';
@@ -20,9 +20,10 @@ export const approval: Guard = {
     if (digest !== undefined && approved?.tag === tag && approved.digest === digest) return undefined;
     const image = `${tag}${digest === undefined ? '' : `@${digest}`}`;
     const hint = `approve it with image-watcher approve ${policy.namespace}/${policy.name}, or with the annotation ${actionAnnotations.approve}: ${image}`;
-    if (written === undefined) return { kind: 'blocked', reason: 'ApprovalRequired', message: `${tag} waits for approval: ${hint}` };
+    const what = nameOfSet(candidate);
+    if (written === undefined) return { kind: 'blocked', reason: 'ApprovalRequired', message: `${what} waits for approval: ${hint}` };
     const why = approved === undefined ? 'is not of the form TAG@sha256:…' : 'approves something else';
-    return { kind: 'blocked', reason: 'ApprovalRequired', message: `${tag} waits for approval; "${written}" ${why}: ${hint}` };
+    return { kind: 'blocked', reason: 'ApprovalRequired', message: `${what} waits for approval; "${written}" ${why}: ${hint}` };
   },
 };
 
@@ -32,5 +33,9 @@ function byMany({ policy, spec, candidate, now }: GuardContext): GuardDecision |
   const count = countApprovals({ ...policy, spec }, { tag, ...defined({ digest: wholeDigest(candidate) }) }, now);
   if (count === undefined || (count.isEnough && candidate.digest !== undefined)) return undefined;
   const hint = `approve it with image-watcher approve ${policy.namespace}/${policy.name}, on the dashboard, or with an annotation ${approvalPrefix}…`;
-  return { kind: 'blocked', reason: 'ApprovalRequired', message: `${tag} waits for approval: ${describeCount(count)}: ${hint}` };
+  return {
+    kind: 'blocked',
+    reason: 'ApprovalRequired',
+    message: `${nameOfSet(candidate)} waits for approval: ${describeCount(count)}: ${hint}`,
+  };
 }

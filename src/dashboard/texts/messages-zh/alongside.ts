@@ -1,5 +1,6 @@
 /** What is said about images that are changed together, and about what is restarted for a ConfigMap, in Chinese. */
 export const alongsideZh: Readonly<Record<string, string>> = {
+  '{0} with {1}': '{0} 与 {1}',
   '{0} was there a moment ago': '{0} 刚才还在',
   '{0} has come without {1}, which did not follow until {2}': '{0} 到来时没有 {1}，到 {2} 仍未到来',
   '{0} ({1} does not say from which commit it was built)': '{0}（{1} 没有说明由哪个提交构建）',

@@ -6,6 +6,7 @@ import type { Refusal, RollbackOutcome } from '../../../core/rollout/record-resu
 import { isFollowedField } from '../../../core/rollout/watched-images.ts';
 import { hasFailed, type ChangedWorkload, type RolloutResult, type RolloutResults } from '../../../core/rollout/decide-rollouts.ts';
 import { cut, listFew, toSeconds } from '../../../core/model/text.ts';
+import { describeImagesBack, listImages } from '../../../core/plan/changed-images.ts';
 import type { Outcome } from '../../../core/plan/outcome.ts';
 import { isTriggered } from '../../../core/model/is-triggered.ts';
 import { maxLengths, type HistoryEntry, type PolicyStatus } from '../../../core/model/policy-status.ts';
@@ -45,8 +46,7 @@ async function recordRolledOut(
   const workloads = [...new Set(entries.map(formatWorkload))];
   const result = { kind: 'updated', reason: 'RolledOut' } as const;
   if (workloads.length <= 1) return recordResult({ policy, before }, completed, { ...result, message }, ports);
-  const images = [...new Set(entries.map(({ to }) => to))].join(' and ');
-  const all = `${images} is out on ${workloads.length} workloads: ${listFew(workloads, (workload) => workload)}`;
+  const all = `${listImages(entries)} is out on ${workloads.length} workloads: ${listFew(workloads, (workload) => workload)}`;
   await recordResult({ policy, before }, entries, { ...result, message: all }, ports);
 }
 
@@ -54,11 +54,11 @@ async function recordRolledOut(
 async function reportCompleted(policy: ImagePolicy, { before, after, completed }: RolloutResults, ports: ReportPorts): Promise<void> {
   for (const { workload, entries } of completed) {
     ports.report.metrics.rollouts.inc({ kind: workload.kind, result: 'RolledOut' });
-    const result = { reason: 'RolledOut', message: `${entries.map(({ to }) => to).join(' and ')} is out` } as const;
+    const result = { reason: 'RolledOut', message: `${listImages(entries)} is out` } as const;
     traceRollout(policyKey(policy), workload, result);
   }
   if (completed.length === 0) return;
-  const images = new Set(completed.flatMap(({ entries }) => entries.map(({ to }) => to)));
+  const images = new Set(completed.map(({ entries }) => listImages(entries)));
   const workloads = completed.length;
   const message = `${listFew([...images], (image) => image)} is out on ${workloads} more ${workloads === 1 ? 'workload' : 'workloads'}`;
   ports.report.recordEvent({ regarding: toObject(policy), type: 'Normal', reason: 'RolledOut', action: 'WatchRollout', message });
@@ -99,7 +99,7 @@ async function reportRollback(policy: ImagePolicy, workload: Workload, rollbacks
   const entries = rollbacks.map(({ entry }) => entry);
   const rejection = policy.status.rejected?.find(({ digest }) => entries.some((entry) => entry.digest === digest));
   const why = rejection?.message ?? describeRetry(policy, rollbacks, new Date(ports.cluster.now()));
-  const message = entries.map(({ container, from, to }) => `${container} from ${to} back to ${from}`).join('; ');
+  const message = entries.map(describeImagesBack).join('; ');
   const text = `${message}${why === undefined ? '' : `: ${why}`}`;
   record(policy, workload, { type: 'Warning', reason: 'RolledBack', message: text }, ports);
   ports.report.metrics.changes.inc({ kind: workload.kind, source: 'Rollback' });
@@ -128,13 +128,13 @@ function describeRetry(policy: ImagePolicy, rollbacks: readonly Rollback[], now:
 
 /** Reports that a failed image is not rolled back. Where the policy may not change the workload, nothing is written about it in the workload's namespace. */
 function reportNoRollback(policy: ImagePolicy, { workload, entries }: ChangedWorkload, { reason, why }: Refusal, ports: ReportPorts): void {
-  const message = `${entries.map(({ to }) => to).join(' and ')} failed and is not rolled back: ${why}`;
+  const message = `${listImages(entries)} failed and is not rolled back: ${why}`;
   record(policy, workload, { type: 'Warning', reason, message }, ports);
 }
 
 /** Reports a change that must not be rolled back; the workload is not read, and the kind in its history entry is not counted. */
 function reportRefused(policy: ImagePolicy, { entry, why }: RefusedRollback, { report: { recordEvent, logger } }: ReportPorts): void {
-  const message = `${formatWorkload(entry)}: ${entry.to} failed and is not rolled back: ${why}`;
+  const message = `${formatWorkload(entry)}: ${listImages([entry])} failed and is not rolled back: ${why}`;
   recordEvent({ regarding: toObject(policy), action: 'WatchRollout', type: 'Warning', reason: 'RollbackRefused', message });
   logger.info({ policy: policyKey(policy), workload: workloadKey(entry), reason: 'RollbackRefused', why }, 'rollout finished');
 }
