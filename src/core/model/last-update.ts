@@ -30,7 +30,7 @@ export interface LastUpdate {
   readonly alongside?: readonly PastCompanion[];
   /** The digest whose rollout failed, or that of the set; only in the record of a rollback. */
   readonly failed?: string;
-  /** The digest that a requested rollback left, also where the container ran another one; only in the record of such a rollback. */
+  /** The digest, or that of the set, that a requested rollback left, also where the container ran another one; only in the record of such a rollback. */
   readonly left?: string;
   /** The failed rollouts that are not caused by the image. After a rollback the image is tried again, and each try keeps this record. */
   readonly retry?: Retry;

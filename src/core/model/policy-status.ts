@@ -219,6 +219,7 @@ export const statusSchema = z
         request: text(maxLengths.request, 'The value of the annotation rollback-to.'),
         tag: tag('The tag that is brought back.'),
         digest: digest('The digest that is brought back.'),
+        companions,
       })
       .exactOptional()
       .describe('The rollback that is under way: what was asked for, and the image that this meant when it began.'),

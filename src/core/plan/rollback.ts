@@ -2,7 +2,6 @@ import { defined } from '../model/defined.ts';
 import { isUsable, type ImagePolicy, type PolicySpec } from '../model/image-policy.ts';
 import {
   sameRepository,
-  type Repository,
   tryParseImageReference,
   type ImageReference,
   type RegistryAliases,
@@ -14,6 +13,7 @@ import { matchesTarget, resolveTargets, type WorkloadView } from '../model/resol
 import { findContainer, imagesOf as runningOn } from '../model/workload.ts';
 import { isNewerImage } from '../select/select-tag.ts';
 import { allChanges, changesTo, isKnownDigest } from './past.ts';
+import { isRejectionOf } from './rejections.ts';
 
 /** A policy, with the workloads that it may see and the aliases of registries. */
 export interface Past extends WorkloadView, Pick<ImagePolicy, 'uid' | 'namespace' | 'status'> {
@@ -57,9 +57,14 @@ export function leftImages(past: Past, candidate: Candidate): Candidate[] {
   const [current] = imagesOf(past);
   const newer = appliedImages(past).filter((image) => isNewerImage(image, candidate, past.spec));
   const left = [current, past.status.latest, ...newer].flatMap((image) =>
-    image === undefined || isSame(image, candidate) ? [] : [{ tag: image.tag, ...defined({ digest: image.digest }) }],
+    image === undefined || isSameSet(image, candidate) ? [] : [toLeft(image)],
   );
-  return left.filter((image, index) => left.findIndex((other) => isSame(other, image)) === index);
+  return left.filter((image, index) => left.findIndex((other) => isSameSet(other, image)) === index);
+}
+
+/** Only a digest is known to belong to a set: a tag may have been moved since. */
+function toLeft({ tag, digest, setDigest }: Candidate): Candidate {
+  return digest === undefined ? { tag } : { tag, digest, ...defined({ setDigest }) };
 }
 
 /** The images of the targets that a policy applied. */
@@ -96,18 +101,23 @@ function replacedBy(image: Candidate, past: Past): Candidate[] {
 
 /** Every image of the policy's repository that ran on its targets, the latest first; other changes are ignored. */
 function imagesOf(past: Past): Candidate[] {
+  const changes = ownChanges(past);
+  return changes.flatMap((change, index) => {
+    const { tag, digest, setDigest } = change;
+    const before = change.from === undefined ? undefined : beforeImage(change.from, changes.slice(index + 1), past);
+    return [{ tag, ...defined({ digest, setDigest }) }, ...(before === undefined ? [] : [before])];
+  });
+}
+
+/** The changes of the targets to images of the policy's repository, the latest first. */
+export function ownChanges(past: Past): HistoryEntry[] {
   const { spec, findWorkload } = past;
-  const changes = changesOf(past).filter((change) => {
+  return changesOf(past).filter((change) => {
     const { labels } = findWorkload(change) ?? {};
     return (
       readImage(change.to, past) !== undefined &&
       spec.targets.some((target) => matchesTarget(target, { ...change, ...(labels && { labels }) }))
     );
-  });
-  return changes.flatMap((change, index) => {
-    const { tag, digest } = change;
-    const before = change.from === undefined ? undefined : beforeImage(change.from, changes.slice(index + 1), past);
-    return [{ tag, ...defined({ digest }) }, ...(before === undefined ? [] : [before])];
   });
 }
 
@@ -125,8 +135,8 @@ function changesOf(past: Past): HistoryEntry[] {
     const workload = findWorkload(change);
     const runs = readImage((workload && findContainer(workload, change.container)?.image) ?? '', past);
     const isKnown = [runs, latest, ...history, ...rejected].some((image) => image?.digest === change.digest);
-    const { digest: _, ...others } = change;
-    return [isKnown ? change : others];
+    const { digest, setDigest: _, ...others } = change;
+    return [isKnown ? { ...others, ...defined({ digest }) } : others];
   });
 }
 
@@ -156,35 +166,15 @@ function isSame(a: Candidate, b: Candidate): boolean {
   return a.tag === b.tag;
 }
 
-function isLeft(image: Candidate, { rejected = [] }: PolicyStatus): boolean {
-  return rejected.some(({ tag, digest }) => (image.digest === undefined ? tag === image.tag : digest === image.digest));
+/** Whether two images are the same with the same companions, as far as these are known. */
+function isSameSet(a: Candidate, b: Candidate): boolean {
+  return isSame(a, b) && (a.setDigest === undefined || b.setDigest === undefined || a.setDigest === b.setDigest);
 }
 
-/**
- * The companions that were changed together with an earlier image, or were replaced with it; undefined if the history does not know all of them, also for a policy
- * without companions. A digest is known where it was written.
- */
-export function pastCompanions(
-  image: Candidate,
-  { spec, history = [], aliases }: Pick<Past, 'spec' | 'aliases'> & Pick<PolicyStatus, 'history'>,
-): { readonly repository: Repository; readonly tag: string; readonly digest?: string }[] | undefined {
-  const { alongside } = spec;
-  if (alongside === undefined) return undefined;
-  const isImage = (text: string | undefined) => {
-    const { tag, digest } = (text !== undefined && tryParseImageReference(text, aliases)) || {};
-    return digest === undefined ? tag !== undefined && tag === image.tag : digest === image.digest;
-  };
-  const sets = history.flatMap((entry) => [
-    ...(isImage(entry.to) ? [(entry.alongside ?? []).map(({ to }) => to)] : []),
-    ...(isImage(entry.from) ? [(entry.alongside ?? []).map(({ from }) => from)] : []),
-  ]);
-  for (const texts of sets) {
-    const images = texts.flatMap((text) => tryParseImageReference(text, aliases) ?? []);
-    const found = alongside.images.flatMap(({ repository }) => {
-      const one = images.find((other) => sameRepository(other.repository, repository));
-      return one?.tag === undefined ? [] : [{ repository, tag: one.tag, ...defined({ digest: one.digest }) }];
-    });
-    if (found.length === alongside.images.length) return found;
-  }
-  return undefined;
+/** Whether an image is rejected; where its set is not known, whether a set with it is. */
+function isLeft(image: Candidate, { rejected = [] }: PolicyStatus): boolean {
+  return rejected.some((one) => {
+    if (image.digest === undefined) return one.tag === image.tag;
+    return image.setDigest === undefined ? one.digest === image.digest : isRejectionOf(one, image);
+  });
 }

@@ -8,6 +8,7 @@ import { maxLengths, type HistoryEntry, type PolicyStatus } from '../model/polic
 import { findContainer, isNewer, isSameObject, workloadKey, type Workload, type WorkloadIdentity } from '../model/workload.ts';
 import type { Basis, Outcome } from '../plan/outcome.ts';
 import { isSameChange } from '../plan/past.ts';
+import { findRejection } from '../plan/rejections.ts';
 
 /** A container of the outcome, and the image that it runs according to it. */
 interface Described extends WorkloadIdentity {
@@ -44,9 +45,8 @@ function isOtherSelected({ latest }: PolicyStatus, { selection }: Outcome, basis
 
 /** Whether the selected image was rejected, and the outcome did not know that. */
 function isRejectedSince({ rejected = [] }: PolicyStatus, { selection }: Outcome, basis: Basis): boolean {
-  const digest = selection?.candidate.digest;
-  const isIn = (images: PolicyStatus['rejected'] = []) => images.some((image) => image.digest === digest);
-  return digest !== undefined && isIn(rejected) && !isIn(basis.status.rejected);
+  const image = selection?.candidate;
+  return image !== undefined && findRejection({ rejected }, image) !== undefined && findRejection(basis.status, image) === undefined;
 }
 
 function describedBy({ selection, changes = [], ours = [] }: Outcome): readonly Described[] {

@@ -3,15 +3,15 @@ import { defined } from '../model/defined.ts';
 import type { Candidate } from '../model/image-reference.ts';
 import type { Outcome } from '../plan/outcome.ts';
 import { maxListed, type PolicyStatus, type RejectedImage, type Reversion, maxLengths } from '../model/policy-status.ts';
-import { addRejection, findRejection, openRejection, rejectionTime } from '../plan/rejections.ts';
+import { addRejection, findRejection, isRejectionOf, openRejection, rejectionTime } from '../plan/rejections.ts';
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
 import { nextRound } from '../plan/approvals.ts';
 import { releaseTime } from '../model/policy-actions.ts';
 import { cut, toTime } from '../model/text.ts';
 import { isSameWorkload } from '../model/workload.ts';
 
-/** An image with its digest. */
-export type Digested = Required<Pick<Candidate, 'tag' | 'digest'>>;
+/** An image with its digest, and that of its set if it has companions. */
+export type Digested = Required<Pick<Candidate, 'tag' | 'digest'>> & Pick<Candidate, 'setDigest'>;
 
 /** The requests of annotations that this reconcile answers. */
 export interface Asked {
@@ -99,11 +99,11 @@ export function withRollback(
 ): PolicyStatus {
   const at = toTime(rejectionTime(now, released));
   const { rejected = [] } = status;
-  const entries = left.map(({ tag, digest }): RejectedImage => {
-    const { message } = findRejection(status, { digest }) ?? {};
-    return { digest, tag, reason: 'RollbackRequested', ...defined({ message }), at };
+  const entries = left.map(({ tag, digest, setDigest }): RejectedImage => {
+    const { message } = findRejection(status, { digest, ...defined({ setDigest }) }) ?? {};
+    return { digest, ...defined({ setDigest }), tag, reason: 'RollbackRequested', ...defined({ message }), at };
   });
-  const others = rejected.filter(({ digest }) => !entries.some((entry) => entry.digest === digest));
+  const others = rejected.filter((one) => !entries.some((entry) => isRejectionOf(entry, one)));
   return { ...status, rollback, rejected: [...entries, ...others].slice(0, maxListed) };
 }
 

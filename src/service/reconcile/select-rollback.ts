@@ -1,13 +1,16 @@
 import { digestOfSet, type Companion } from '../../core/model/companions.ts';
 import { completeSet } from './complete-set.ts';
 import { strategies } from '../../core/select/strategies/index.ts';
-import { withRollback } from '../../core/status/next-actions.ts';
+import { withRollback, type Digested } from '../../core/status/next-actions.ts';
 import { rollbackGuards } from '../../core/plan/guard-plan.ts';
+import { defined } from '../../core/model/defined.ts';
 import type { Outcome } from '../../core/plan/outcome.ts';
-import { leftImages, pastCompanions, rollbackImage } from '../../core/plan/rollback.ts';
+import { pastCompanions, setBefore, type PastCompanion } from '../../core/plan/past-companions.ts';
+import { leftImages, rollbackImage } from '../../core/plan/rollback.ts';
 import type { PolicyStatus } from '../../core/model/policy-status.ts';
-import { formatRepository, type Candidate } from '../../core/model/image-reference.ts';
+import { formatRepository, type Candidate, type Repository } from '../../core/model/image-reference.ts';
 import { parseRollback, releaseTime } from '../../core/model/policy-actions.ts';
+import { isSameJson } from '../../core/model/untyped.ts';
 import type { Reconcile } from './attempt.ts';
 import type { Policies, Registry } from './ports.ts';
 import { formatTag } from './resolve-tag.ts';
@@ -29,7 +32,9 @@ export async function selectRollback(
   const { uid, namespace, status } = policy;
   const { findWorkload, listWorkloads, aliases } = cluster;
   const past = { spec, uid, namespace, status, findWorkload, listWorkloads, aliases };
-  const image = status.rollback?.request === wanted ? status.rollback : rollbackImage(past, name);
+  const begunBefore = status.rollback?.request === wanted ? status.rollback : undefined;
+  const before = begunBefore === undefined && name === 'previous' ? setBefore(past) : undefined;
+  const image = begunBefore ?? before ?? rollbackImage(past, name);
   if (image === undefined)
     return refuse(`the history of the policy holds no earlier image of ${formatRepository(spec.repository)} on its targets: name a tag`);
   const { tag } = image;
@@ -37,7 +42,10 @@ export async function selectRollback(
   if (head === undefined) return refuse(`the registry holds no ${formatTag(spec.repository, tag)} any more`);
   // A pinned digest is what ran before. A tag is resolved anew.
   const own = { tag, digest: spec.pin === 'Digest' ? (image.digest ?? head.digest) : head.digest };
-  const candidate = await withPastCompanions(own, reconcile, registry);
+  const candidate =
+    begunBefore?.companions === undefined
+      ? await withPastCompanions(own, before?.companions, { reconcile, registry })
+      : withSet(own, begunBefore.companions, spec.repository);
   if (candidate.missing !== undefined) return refuse(`the registry does not hold ${candidate.missing.images.join(' and ')} any more`);
   const images = leftImages(past, candidate);
   const { mutableTag, replaces } = spec.strategy;
@@ -46,7 +54,8 @@ export async function selectRollback(
   if (written !== undefined && images.length === 0 && written !== tag) images.push({ tag: written });
   const left = await withDigests(images, candidate, (unknown) => registry.headManifest(registry.sourceOf(policy, spec), unknown, signal));
   const when = { now: new Date(cluster.now()), released: releaseTime(policy.actions) };
-  const rollback = { request: wanted, ...own };
+  const { companions } = candidate;
+  const rollback = { request: wanted, ...own, ...defined({ companions: companions?.map((one) => ({ ...one })) }) };
   let found = status;
   const begin = (now: PolicyStatus) => {
     found = now;
@@ -62,31 +71,43 @@ export async function selectRollback(
   const comparison = { strategy, allowDowngrade: true };
   const { minAgeMs: _, ...atOnce } = spec;
   const [newest] = left;
-  const rules = { comparison, isFirst: true, guards: rollbackGuards, ...(newest && { left: newest.digest }) };
+  const rules = { comparison, isFirst: true, guards: rollbackGuards, ...(newest && { left: newest.setDigest ?? newest.digest }) };
   return { candidate, spec: atOnce, basis: 'UserRequest', rules, notes: [] };
 }
 
 /** The image with the companions that were changed together with it or, if the history does not know them, with those that belong to it now. */
 async function withPastCompanions(
   candidate: Required<Pick<Candidate, 'tag' | 'digest'>>,
-  reconcile: Reconcile,
-  registry: Registry,
+  known: readonly PastCompanion[] | undefined,
+  { reconcile, registry }: { readonly reconcile: Reconcile; readonly registry: Registry },
 ): Promise<Candidate> {
   const { policy, spec, cluster, signal } = reconcile;
-  const past = pastCompanions(candidate, { spec, history: policy.status.history ?? [], aliases: cluster.aliases });
+  const past = known ?? pastCompanions(candidate, { spec, history: policy.status.history ?? [], aliases: cluster.aliases });
   if (past === undefined) return (await completeSet(candidate, reconcile, registry)).candidate;
   const companions: Companion[] = [];
   for (const { repository, tag, digest } of past) {
-    const known = digest ?? (await registry.headManifest(registry.sourceOf(policy, { ...spec, repository }), tag, signal))?.digest;
-    if (known === undefined) return (await completeSet(candidate, reconcile, registry)).candidate;
-    companions.push({ image: formatRepository(repository), tag, digest: known });
+    const head = await registry.headManifest(registry.sourceOf(policy, { ...spec, repository }), tag, signal);
+    if (head === undefined) return (await completeSet(candidate, reconcile, registry)).candidate;
+    // As for the own image, a pinned digest is what ran before.
+    companions.push({ image: formatRepository(repository), tag, digest: spec.pin === 'Digest' ? (digest ?? head.digest) : head.digest });
   }
-  return { ...candidate, companions, setDigest: digestOfSet(spec.repository, candidate.digest, companions) };
+  return withSet(candidate, companions, spec.repository);
+}
+
+function withSet(
+  candidate: Required<Pick<Candidate, 'tag' | 'digest'>>,
+  companions: readonly Companion[],
+  repository: Repository,
+): Candidate {
+  return { ...candidate, companions, setDigest: digestOfSet(repository, candidate.digest, companions) };
 }
 
 /** Whether another process has begun the same rollback, to another image. */
 function isBegun({ rollback: begun }: PolicyStatus, rollback: NonNullable<PolicyStatus['rollback']>): boolean {
-  return begun?.request === rollback.request && (begun.tag !== rollback.tag || begun.digest !== rollback.digest);
+  if (begun?.request !== rollback.request) return false;
+  const { companions } = begun;
+  const isOtherSet = companions !== undefined && !isSameJson(companions, rollback.companions);
+  return begun.tag !== rollback.tag || begun.digest !== rollback.digest || isOtherSet;
 }
 
 /** The images with the digests that their tags have now, if they are not known. The candidate itself, and images that no longer exist, are left out. */
@@ -94,11 +115,13 @@ async function withDigests(
   images: readonly Candidate[],
   candidate: Candidate,
   resolve: (tag: string) => Promise<Pick<Required<Candidate>, 'digest'> | undefined>,
-): Promise<Required<Pick<Candidate, 'tag' | 'digest'>>[]> {
-  const found: Required<Pick<Candidate, 'tag' | 'digest'>>[] = [];
-  for (const { tag, digest: known } of images) {
+): Promise<Digested[]> {
+  const found: Digested[] = [];
+  for (const { tag, digest: known, setDigest } of images) {
     const digest = known ?? (await resolve(tag))?.digest;
-    if (digest !== undefined && digest !== candidate.digest) found.push({ tag, digest });
+    // Of the image that is brought back, only other sets are left.
+    const isLeft = digest !== candidate.digest || (setDigest !== undefined && setDigest !== candidate.setDigest);
+    if (digest !== undefined && isLeft) found.push({ tag, digest, ...defined({ setDigest }) });
   }
   return found;
 }

@@ -212,6 +212,7 @@ const change = some(
   ['kind', 'namespace', 'name', 'container', 'from', 'to', 'tag', 'trigger', 'at', 'result'],
 );
 
+const companions = list(fc.record({ image: repository, tag, digest }));
 const cause = { source, receiver: text(63, 'harbor'), event: text(128, 'e1') };
 
 /** Every v1 status that the API server accepts. */
@@ -224,7 +225,7 @@ export const v1StatusArbitrary: fc.Arbitrary<PolicyStatus> = wire(
         tag,
         digest,
         setDigest: digest,
-        companions: list(fc.record({ image: repository, tag, digest })),
+        companions,
         createdAt: dateTime,
         selectedAt: dateTime,
       },
@@ -235,7 +236,7 @@ export const v1StatusArbitrary: fc.Arbitrary<PolicyStatus> = wire(
     lastHandledRequest: text(253, '2026-11-21T10:00:00Z'),
     lastHandledRollback: text(253, 'previous'),
     lastHandledRejection: text(253, '1.0.0@sha256:a'),
-    rollback: fc.record({ request: text(253, 'previous'), tag, digest }),
+    rollback: some({ request: text(253, 'previous'), tag, digest, companions }, ['request', 'tag', 'digest']),
     waiting: some({ tag, digest, setDigest: digest, since: dateTime, until: dateTime, reason }, ['until', 'reason']),
     running: text(140, '1.4.2,+1'),
     targets: list(

@@ -58,7 +58,7 @@ function rolledBackHere({ target, workload, changes }: TargetPlan, context: Guar
 /** Whether a rollback left the candidate: the image whose rollout failed or, if a user requested it, one that is not newer than the image that ran. */
 function leavesImage({ failed, left, from }: LastUpdate, { candidate, spec }: GuardContext): boolean {
   if (failed !== undefined) return failed === wholeDigest(candidate);
-  if (left !== undefined && left === candidate.digest) return true;
+  if (left !== undefined && left === wholeDigest(candidate)) return true;
   const { tag, digest } = tryParseImageReference(from) ?? {};
   if (tag === undefined) return false;
   const isSame = digest !== undefined && digest === candidate.digest;
@@ -69,5 +69,7 @@ function leavesImage({ failed, left, from }: LastUpdate, { candidate, spec }: Gu
 function isAbout(image: RejectedImage, { candidate, spec }: GuardContext): boolean {
   if (isRejectionOf(image, candidate)) return true;
   const { digest, tag, reason } = image;
+  // With another companion, the same image is another set.
+  if (candidate.digest === digest) return false;
   return reason === 'RollbackRequested' && tag !== undefined && !isNewerImage(candidate, { tag, digest }, spec);
 }

@@ -16,6 +16,7 @@ import { actionJob, endedApprovalJob } from './requested-actions.ts';
 import { policyJob, type PolicyJob } from '../../queue/jobs.ts';
 import { isSameJson } from '../../../core/model/untyped.ts';
 import { followedBy } from '../../../core/plan/proven.ts';
+import { findRejection } from '../../../core/plan/rejections.ts';
 import { tagOfImage } from '../../../core/model/running-image.ts';
 import { changedTargets, type Compared } from '../../../core/plan/seen-targets.ts';
 import { isPending, waitsUntil } from '../../../core/plan/pending-candidate.ts';
@@ -148,7 +149,7 @@ function heldBackJob(policy: ImagePolicy, view: NeedsView & Seen): Job | undefin
     hint: image,
   });
   if (held.some(({ reason }) => reason === targetPaused))
-    return digest !== undefined && rejected.some((one) => one.digest === digest) ? job('rejected') : undefined;
+    return findRejection({ rejected }, latest) === undefined ? undefined : job('rejected');
   const paused = resolveTargets(spec.targets, view).filter((workload) => workload.paused === true);
   if (paused.length === 0) return undefined;
   return job('paused', shorten(paused.map((workload) => versionOf(workload, targetPaused)).join(',')));

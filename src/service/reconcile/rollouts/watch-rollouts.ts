@@ -5,6 +5,7 @@
 import { currentRollouts, type Rollout } from '../../../core/rollout/current-rollouts.ts';
 import { asSeenBy } from '../../../core/plan/consent.ts';
 import { decideRollouts, type RolloutDecision } from '../../../core/rollout/decide-rollouts.ts';
+import { isSameWhole } from '../../../core/model/companions.ts';
 import { defined } from '../../../core/model/defined.ts';
 import { describeError } from '../../../core/model/errors.ts';
 import { healthOf, nextHealthy, type HealthCheck } from '../../../core/rollout/health.ts';
@@ -190,8 +191,8 @@ async function record(
   };
   await writeStatus(policy, update, signal);
   if (decision === undefined) return undefined;
-  const rejected = new Set(decision.status.rejected?.map(({ digest }) => digest));
-  return { decision, isReleased: before.rejected?.some(({ digest }) => !rejected.has(digest)) === true };
+  const { rejected = [] } = decision.status;
+  return { decision, isReleased: before.rejected?.some((one) => !rejected.some((other) => isSameWhole(one, other))) === true };
 }
 
 /** The decision with the image that all targets run now, complete and available. */
