@@ -101,3 +101,14 @@ test('the same policy in two files is no pair, and an invalid one is only a prob
   const invalid = await lint({ 'a.yaml': policy('one', '1.x'), 'b.yaml': policy('two', 'nonsense') });
   assert.deepEqual([invalid.code, invalid.out.endsWith(' 1 problem\n')], [1, true], invalid.out);
 });
+
+test('a companion that another policy changes as well, before anything was changed', async () => {
+  const withCompanion = policy('one', '1.x').replace('spec:\n', 'spec:\n  alongside: {images: [{image: harbor.example.com/shop/proxy}]}\n');
+  const proxies = policy('proxies', '1.x').replace('harbor.example.com/shop/web', 'harbor.example.com/shop/proxy');
+  const { code, out } = await lint({ 'a.yaml': withCompanion, 'b.yaml': proxies });
+  assert.equal(code, 0);
+  assert.match(
+    out,
+    /a\.yaml:9:7 warning: shop\/one .*: Deployment shop\/web is also a target of shop\/proxies \(b\.yaml:8:7\): shop\/one changes harbor\.example\.com\/shop\/proxy alongside its own image, and shop\/proxies as well, .*\(CompanionShared\)/,
+  );
+});

@@ -43,7 +43,9 @@ function warn(shared: SharedContainers, located: ReadonlyMap<string, LocatedPoli
 }
 
 /** Describes what would happen to the containers that both policies select, and what to do. */
-function describeShared({ mover, keeper, isMutual, where, containers }: SharedContainers, other: string): string {
+function describeShared(shared: SharedContainers, other: string): string {
+  const { mover, keeper, isMutual, where, containers, companions } = shared;
+  if (companions !== undefined) return describeCompanions({ ...shared, companions }, other);
   const [only] = containers;
   const what = only === undefined ? 'containers' : `${containers.length === 1 ? 'container' : 'containers'} ${containers.join(', ')}`;
   const happens = isMutual
@@ -55,6 +57,15 @@ function describeShared({ mover, keeper, isMutual, where, containers }: SharedCo
       ? `let only one of them name ${only}`
       : 'name in each target the containers that the policy is for, containers: [NAME]';
   return `${where} is also a target of ${other}, with the same image: ${happens}; ${advice}`;
+}
+
+/** Describes what both policies change, one of them alongside its own image. */
+function describeCompanions(
+  { mover, keeper, where, containers, companions }: SharedContainers & { readonly companions: readonly string[] },
+  other: string,
+): string {
+  const what = containers.length > 0 ? containers.join(', ') : companions.join(', ');
+  return `${where} is also a target of ${other}: ${nameOf(mover.policy)} changes ${what} alongside its own image, and ${nameOf(keeper.policy)} as well, so that nothing is changed (CompanionShared); take it out of spec.alongside, or out of the targets of the other one`;
 }
 
 function placeOf({ policy, target }: Claim, located: ReadonlyMap<string, LocatedPolicy>) {

@@ -8,7 +8,7 @@
  * | stays for another reason       | stays as well                                                                                  |
  */
 import { ruleOf } from '../model/companions.ts';
-import { isUsable, policyKey, type ImagePolicy, type PolicySpec } from '../model/image-policy.ts';
+import type { PolicySpec } from '../model/image-policy.ts';
 import {
   formatRepository,
   sameRepository,
@@ -17,7 +17,6 @@ import {
   type RegistryAliases,
 } from '../model/image-reference.ts';
 import { lastUpdateOf, limits, type LastUpdate } from '../model/last-update.ts';
-import { isTargetContainer } from '../model/resolve-target.ts';
 import { listFew } from '../model/text.ts';
 import {
   formatWorkload,
@@ -179,46 +178,4 @@ function missingContainers(
       };
   }
   return undefined;
-}
-
-/**
- * The plan in which a workload is not changed whose companions another policy changes as well: each of the two would make a mixed pair of it. Policies of other
- * namespaces are not named.
- */
-export function refuseShared(
-  plan: TargetPlan,
-  {
-    policy,
-    spec,
-    aliases,
-  }: { readonly policy: Pick<ImagePolicy, 'uid' | 'namespace'>; readonly spec: PolicySpec; readonly aliases: RegistryAliases },
-  policiesOf: (workload: Workload) => readonly ImagePolicy[],
-): TargetPlan {
-  const { workload } = plan;
-  if (spec.alongside === undefined || workload === undefined || plan.changes.length === 0) return plan;
-  const found = companionsIn(workload, spec, aliases);
-  for (const other of policiesOf(workload)) {
-    if (other.uid === policy.uid || !isUsable(other.spec) || other.spec.suspended || other.spec.mode === 'DryRun') continue;
-    const theirs = changedBy(other.spec, workload, aliases);
-    const shared = found.find(({ container }) => theirs.has(container));
-    if (shared === undefined) continue;
-    const who = other.namespace === policy.namespace ? `ImagePolicy ${policyKey(other)}` : 'another ImagePolicy';
-    const message = `${who} changes ${shared.container} of ${formatWorkload(workload)} as well: take it out of one of the two`;
-    return { ...plan, changes: [], unchanged: keepFor(plan, message), problem: { reason: 'CompanionShared', message } };
-  }
-  return plan;
-}
-
-/** The containers of a workload that a policy changes: those that run its own image, and their companions. */
-function changedBy(spec: PolicySpec, workload: Workload, aliases: RegistryAliases): ReadonlySet<string> {
-  const own = imagesOf(workload).flatMap(({ container: { name, image } }) => {
-    const reference = tryParseImageReference(image, aliases);
-    const isOwn = reference !== undefined && sameRepository(reference.repository, spec.repository);
-    return isOwn && spec.targets.some((target) => isTargetContainer(target, workload, name)) ? [name] : [];
-  });
-  return new Set(own.length === 0 ? [] : [...own, ...companionsIn(workload, spec, aliases).map(({ container }) => container)]);
-}
-
-function keepFor({ changes, unchanged }: TargetPlan, message: string): TargetPlan['unchanged'] {
-  return [...unchanged, ...changes.map(({ container, from }) => ({ container, image: from, reason: 'CompanionShared' as const, message }))];
 }

@@ -1,5 +1,5 @@
 /**
- * Finds the containers that two policies of one image would change in turns: one changes the image that the other one keeps. Pure.
+ * Finds the containers that two policies would change in turns: of one image, where one changes what the other one keeps, or by companions. Pure.
  *
  * What runs is known where the workload is: then each policy decides about it. Where only the policies are known, each decides about tags that the other one selects.
  */
@@ -12,6 +12,7 @@ import { formatWorkload, imagesOf, kindKey, refOf, workloadKey, type Workload } 
 import { sampleTags } from '../select/sample-tags.ts';
 import { decideImage } from './decide-image.ts';
 import { pastOf } from './guards/last-change.ts';
+import { isChanging, sharedImages, sharedIn } from './shared-companions.ts';
 import { tracksOf } from './tracks.ts';
 
 /** A policy, and its target that selects a container. */
@@ -31,6 +32,8 @@ export interface SharedContainers {
   readonly where: string;
   /** The names of the containers, if they are known; empty for all that run the image. */
   readonly containers: readonly string[];
+  /** The companions that the mover changes alongside its own image, and that the keeper changes as well; absent where both are for the same image. */
+  readonly companions?: readonly string[];
 }
 
 /** The known workloads, aliases and tags. */
@@ -43,16 +46,49 @@ export interface Known {
 
 /** For each pair of policies with a common container, the first workload where one would change the image of the other. */
 export function findSharedContainers(policies: readonly ImagePolicy[], known: Known): readonly SharedContainers[] {
-  const claims = policies.flatMap((policy) =>
+  const found = findShared(policies, known);
+  const isKnown = (one: SharedContainers) => found.some((other) => pairOf(one.mover, one.keeper) === pairOf(other.mover, other.keeper));
+  return [...found, ...findSharedCompanions(policies, known).filter((one) => !isKnown(one))];
+}
+
+/** For each pair of policies, the first workload with a companion of one that the other one changes as well. */
+function findSharedCompanions(policies: readonly ImagePolicy[], { workloads, aliases }: Known): readonly SharedContainers[] {
+  const found = new Map<string, SharedContainers>();
+  const all = claimsOf(policies);
+  const places = all.some(({ policy }) => policy.spec.alongside !== undefined) ? placesAmong(all, workloads) : [];
+  for (const { workload, where, claims } of places)
+    for (const mover of claims)
+      for (const keeper of claims) {
+        const key = pairOf(mover, keeper);
+        if (mover.policy === keeper.policy || found.has(key) || !isChanging(mover.policy.spec)) continue;
+        const [spec, other] = [mover.policy.spec, keeper.policy.spec];
+        const companions = sharedImages(spec, other);
+        const containers = workload === undefined ? [] : sharedIn(workload, spec, other, aliases);
+        const isShared = workload === undefined ? companions.length > 0 : containers.length > 0;
+        if (isShared) found.set(key, { mover, keeper, isMutual: true, where, containers, companions });
+      }
+  return [...found.values()];
+}
+
+function pairOf(one: Claim, other: Claim): string {
+  return JSON.stringify([policyKey(one.policy), policyKey(other.policy)].toSorted());
+}
+
+function claimsOf(policies: readonly ImagePolicy[]): Claim[] {
+  return policies.flatMap((policy) =>
     isUsable(policy.spec) ? policy.spec.targets.map((target): Claim => ({ policy: policy as Claim['policy'], target })) : [],
   );
+}
+
+function findShared(policies: readonly ImagePolicy[], known: Known): readonly SharedContainers[] {
+  const claims = claimsOf(policies);
   const found = new Map<string, SharedContainers>();
   const tagsOf = rememberTags(claims, known);
   for (const { workload, where, claims: here } of placesOf(claims, known.workloads)) {
     const policies = here.map(({ policy }) => policy);
     for (const [index, one] of here.entries())
       for (const other of here.slice(index + 1)) {
-        const key = JSON.stringify([policyKey(one.policy), policyKey(other.policy)].toSorted());
+        const key = pairOf(one, other);
         if (one.policy === other.policy || found.has(key)) continue;
         const shared = compare(one, other, { ...known, tagsOf, workload, policies });
         if (shared !== undefined) found.set(key, { ...shared, where });
@@ -72,34 +108,37 @@ function rememberTags(claims: readonly Claim[], { tagsOf }: Known): Scene['tagsO
   };
 }
 
-/** A workload, or its name alone, and the claims of one repository to it. */
+/** A workload, or its name alone, and the claims to it. */
 interface Place {
   readonly workload: Workload | undefined;
   readonly where: string;
   readonly claims: readonly Claim[];
 }
 
-/** The places with several claims. Without workloads, only equal names and equal selectors count, because unknown labels could match everything. */
+/** The places with several claims of one repository. */
 function placesOf(claims: readonly Claim[], workloads: readonly Workload[]): Place[] {
   const byRepository = Map.groupBy(claims, ({ policy }) => formatRepository(policy.spec.repository));
-  return [...byRepository.values()].flatMap((own) => {
-    const seen = workloads.map((workload) => ({
-      workload,
-      where: formatWorkload(workload),
-      claims: own.filter(({ target }) => matchesTarget(target, workload)),
-    }));
-    const known = new Set(workloads.map(workloadKey));
-    const matched = new Set(seen.flatMap((place) => place.claims).filter(({ target }) => target.selector !== undefined));
-    const unseen = own.filter((claim) =>
-      claim.target.selector === undefined ? !known.has(workloadKey(claim.target)) : !matched.has(claim),
-    );
-    const alike = [...Map.groupBy(unseen, ({ target }) => keyOf(target)).values()].map((group) => ({
-      workload: undefined,
-      where: nameOf(group[0]?.target),
-      claims: group,
-    }));
-    return [...seen, ...alike].filter((place) => place.claims.length > 1);
-  });
+  return [...byRepository.values()].flatMap((own) => placesAmong(own, workloads));
+}
+
+/** The places with several claims. Without workloads, only equal names and equal selectors count, because unknown labels could match everything. */
+function placesAmong(claims: readonly Claim[], workloads: readonly Workload[]): Place[] {
+  const seen = workloads.map((workload) => ({
+    workload,
+    where: formatWorkload(workload),
+    claims: claims.filter(({ target }) => matchesTarget(target, workload)),
+  }));
+  const known = new Set(workloads.map(workloadKey));
+  const matched = new Set(seen.flatMap((place) => place.claims).filter(({ target }) => target.selector !== undefined));
+  const unseen = claims.filter((claim) =>
+    claim.target.selector === undefined ? !known.has(workloadKey(claim.target)) : !matched.has(claim),
+  );
+  const alike = [...Map.groupBy(unseen, ({ target }) => keyOf(target)).values()].map((group) => ({
+    workload: undefined,
+    where: nameOf(group[0]?.target),
+    claims: group,
+  }));
+  return [...seen, ...alike].filter((place) => place.claims.length > 1);
 }
 
 function keyOf(target: PolicyTarget): string {

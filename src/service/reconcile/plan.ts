@@ -6,7 +6,7 @@ import type { GuardContext } from '../../core/plan/guards/guard.ts';
 import { pastOf } from '../../core/plan/guards/last-change.ts';
 import { digestsOfTags } from '../../core/plan/past.ts';
 import { decidePending, isSameImage, type PendingDecision } from '../../core/plan/pending-candidate.ts';
-import { refuseShared } from '../../core/plan/plan-companions.ts';
+import { refuseShared } from '../../core/plan/shared-companions.ts';
 import { hasChanges, planUpdate, type UpdatePlan } from '../../core/plan/plan-update.ts';
 import { followedBy } from '../../core/plan/proven.ts';
 import { tracksOf } from '../../core/plan/tracks.ts';

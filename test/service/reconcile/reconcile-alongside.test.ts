@@ -212,6 +212,18 @@ test('nothing is changed where another policy changes the companion', async () =
   );
 });
 
+test('a companion that another policy changes is told before anything is to be changed, and no longer than that is so', async () => {
+  const other = policyOf({ name: 'proxies', spec: specOf({ repository: proxy }) });
+  const others = [other];
+  const world = startAlongside({}, { cluster: { policiesOf: () => [policyOf(), ...others] } });
+  await look(world);
+  assert.deepEqual(conditionsOf(world), ['Ready=False CompanionShared', 'Stalled=True CompanionShared']);
+  assert.equal(await requestAction(world, policyIn(world).actions ?? {}), false);
+  others.pop();
+  assert.equal(await requestAction(world, policyIn(world).actions ?? {}), true, 'it is looked at again when the other one is gone');
+  assert.deepEqual(conditionsOf(world), ['Ready=True UpToDate']);
+});
+
 test('nothing is changed where two policies have the same companion: each would make a mixed pair for the other', async () => {
   const worker = { registry: 'registry.example.com', path: 'shop/worker' };
   const other = policyOf({ name: 'workers', spec: specOf({ alongside, repository: worker }) });

@@ -17,6 +17,7 @@ import { policyJob, type PolicyJob } from '../../queue/jobs.ts';
 import { isSameJson } from '../../../core/model/untyped.ts';
 import { followedBy } from '../../../core/plan/proven.ts';
 import { findRejection } from '../../../core/plan/rejections.ts';
+import { whyShared } from '../../../core/plan/shared-companions.ts';
 import { tagOfImage } from '../../../core/model/running-image.ts';
 import { changedTargets, type Compared } from '../../../core/plan/seen-targets.ts';
 import { isPending, waitsUntil } from '../../../core/plan/pending-candidate.ts';
@@ -73,7 +74,7 @@ export type NeedsView = Pick<
   | 'findPolicy'
   | 'hasTrustRoot'
 > &
-  Partial<Pick<ClusterView, 'aliases'>>;
+  Partial<Pick<ClusterView, 'aliases' | 'policiesOf'>>;
 
 /**
  * The jobs that the policy needs now. Replicas that see the same state make the same jobs. An annotation may stay for weeks after its request was answered, so
@@ -86,7 +87,7 @@ export function neededReconciles(policy: ImagePolicy, view: NeedsView & Seen, no
   if (permission !== undefined) return [jobOf(policy, now, permission)];
   const needed: readonly (Job | undefined)[] = [
     actionJob(policy) ?? endedApprovalJob(policy, now),
-    recoveryJob(policy, view, secretVersions),
+    recoveryJob(policy, view, secretVersions) ?? unsharedJob(policy, view),
     changedTargetsJob(policy, view, { now, withNew: false }),
     changedWaitJob(policy, now),
     heldBackJob(policy, view),
@@ -94,6 +95,16 @@ export function neededReconciles(policy: ImagePolicy, view: NeedsView & Seen, no
     retryJob(policy, now),
   ];
   return needed.flatMap((job) => (job === undefined ? [] : [jobOf(policy, now, job)]));
+}
+
+/** The job for a policy whose companions no other policy changes any more. */
+function unsharedJob(policy: ImagePolicy, view: NeedsView & Seen): Job | undefined {
+  const { generation, spec, status } = policy;
+  const { policiesOf, aliases = new Map() } = view;
+  const stalled = status.conditions?.find(({ type, reason }) => type === 'Stalled' && reason === 'CompanionShared');
+  if (stalled?.status !== 'True' || !isUsable(spec) || policiesOf === undefined) return undefined;
+  const isShared = resolveTargets(spec.targets, view).some((workload) => whyShared(workload, { policy, spec, aliases }, policiesOf));
+  return isShared ? undefined : { source: 'PolicyChange', cause: `unshared:${generation}:${stalled.lastTransitionTime}` };
 }
 
 /** The job for a policy whose status does not show what the policies that it follows show now. */
