@@ -16,7 +16,7 @@ const toldWithinMs = 10_000;
 
 /** All changes by a policy, the last one first: by their times, which are those of the replicas' clocks. */
 export function changesBy(uid: string, { patches }: World): ImagePatch[] {
-  const made = patches.all.filter(({ isOurs, record }) => isOurs && record.policy === uid).toReversed();
+  const made = patches.all.filter(({ isOurs, isCompanion, record }) => isOurs && !isCompanion && record.policy === uid).toReversed();
   return made.toSorted((a, b) => Date.parse(b.record.at) - Date.parse(a.record.at));
 }
 

@@ -54,6 +54,12 @@ export function kindOf(digest: string): Content | undefined {
   return kinds.get(digest);
 }
 
+/** An image that names the commit that it was built from. */
+export function imageOfCommit(build: number, commit: number): StoredImage {
+  const revision = commit.toString(16).padStart(40, 'c');
+  return store(build, [layerOf(ownLayers + build)], { 'org.opencontainers.image.revision': revision });
+}
+
 /** The image of a build of the base. */
 export function baseImage(build: number): StoredImage {
   return store(bases + build, [layerOf(baseLayers + build)], {});

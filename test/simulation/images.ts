@@ -5,6 +5,8 @@ export const registryHost = 'registry.example.com';
 export const web = `${registryHost}/shop/web`;
 export const api = `${registryHost}/shop/api`;
 export const store = `${registryHost}/shop/store`;
+export const pair = `${registryHost}/shop/pair`;
+export const sidecar = `${registryHost}/shop/sidecar`;
 export const charts = `${registryHost}/shop/charts`;
 
 /** The number of a build, by its digest; NaN for what is no build. */

@@ -3,6 +3,7 @@ import type { BaseAct } from './base-world.ts';
 import { baseInvariants } from './invariants-of-bases.ts';
 import { chartInvariants } from './invariants-of-charts.ts';
 import { environmentInvariants } from './invariants-of-environments.ts';
+import { setInvariants } from './invariants-of-sets.ts';
 import { changeInvariants } from './invariants-of-changes.ts';
 import { freshLook } from './fresh-look.ts';
 import { endInvariants } from './invariants-at-the-end.ts';
@@ -27,6 +28,7 @@ export const invariants: readonly Invariant[] = [
   ...chartInvariants,
   ...baseInvariants,
   ...environmentInvariants,
+  ...setInvariants,
   ...endInvariants,
   becomesQuiet,
   freshLook,

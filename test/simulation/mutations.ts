@@ -159,6 +159,12 @@ export const mutations: readonly Mutation[] = [
     from: 'if (!(until.getTime() > at.getTime()))',
     to: 'if (until.getTime() > 0)',
   },
+  {
+    rule: 'an image waits for its companions',
+    file: 'src/core/plan/guards/index.ts',
+    from: '  companions,\n',
+    to: '',
+  },
 ];
 
 /** What became of a mutation: the seed that shows it, if one does. */

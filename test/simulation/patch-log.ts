@@ -1,6 +1,6 @@
 /** Every image that anybody changed, with the record that our changes write beside it. */
 import { fieldManager } from '../../src/core/model/last-update.ts';
-import { isObject, textOrEmpty } from '../../src/core/model/untyped.ts';
+import { isObject, textOrEmpty, type JsonObject } from '../../src/core/model/untyped.ts';
 import type { ApiObject, ApiServer, Change } from './api-server.ts';
 import { heldBy, isChartResource } from './chart-kinds.ts';
 import { shorten } from './images.ts';
@@ -23,6 +23,8 @@ export interface ImagePatch {
   readonly container: string;
   readonly from: string;
   readonly to: string;
+  /** Whether it is the change of a companion, whose record is beside that of the policy's own image. */
+  readonly isCompanion: boolean;
   /** Whether a workload has run the new image before. */
   readonly isKnown: boolean;
   /** What the record on the workload says; empty for changes of others. */
@@ -76,7 +78,7 @@ function patchesIn({ at, by, resource, before, after, request }: Change): Omit<I
         container,
         from,
         to,
-        record: isOurs ? readRecord(after, container) : noRecord,
+        ...(isOurs ? readRecord(after, container, to) : { record: noRecord, isCompanion: false }),
       },
     ];
   });
@@ -84,9 +86,24 @@ function patchesIn({ at, by, resource, before, after, request }: Change): Omit<I
 
 const noRecord: ImagePatch['record'] = { policy: '', trigger: '', at: '', digest: '', event: '' };
 
-function readRecord({ metadata: { annotations = {} } }: ApiObject, container: string): ImagePatch['record'] {
-  const value: unknown = JSON.parse(annotations[`last-update.operator.technomad.dev/${container}`] ?? '{}');
-  const record = isObject(value) ? value : {};
+const prefix = 'last-update.operator.technomad.dev/';
+
+function readRecord(
+  { metadata: { annotations = {} } }: ApiObject,
+  container: string,
+  to: string,
+): Pick<ImagePatch, 'record' | 'isCompanion'> {
+  const records = Object.entries(annotations).flatMap(([key, text]): [string, JsonObject][] => {
+    const value: unknown = key.startsWith(prefix) ? JSON.parse(text) : undefined;
+    return isObject(value) ? [[key.slice(prefix.length), value]] : [];
+  });
+  const own = records.find(([name]) => name === container)?.[1];
+  const changes = (record: JsonObject) => (Array.isArray(record['alongside']) ? record['alongside'].filter(isObject) : []);
+  const other = records.find(([, record]) => changes(record).some((one) => one['container'] === container && one['to'] === to))?.[1];
+  const record = own ?? other ?? {};
   const read = (field: keyof ImagePatch['record']) => textOrEmpty(record[field]);
-  return { policy: read('policy'), trigger: read('trigger'), at: read('at'), digest: read('digest'), event: read('event') };
+  return {
+    record: { policy: read('policy'), trigger: read('trigger'), at: read('at'), digest: read('digest'), event: read('event') },
+    isCompanion: own === undefined && other !== undefined,
+  };
 }

@@ -9,6 +9,8 @@ import type { Operation, OperationKind } from './operation.ts';
 import { people } from './people.ts';
 import { createPushDrawer } from './pushes.ts';
 import { createRandom, type Random } from './random.ts';
+import { drawSetOperations } from './set-operations.ts';
+import { drawSets } from './set-setup.ts';
 import { drawSetup, type Setup } from './setup.ts';
 
 export interface Scenario {
@@ -27,15 +29,19 @@ export function drawScenario(seed: number, withPeople: boolean): Scenario {
   const own = drawSetup(random.fork('setup'));
   const { workloads = [], policies = [], sources = [] } = drawCharts(random.fork('charts')) ?? {};
   const environments = drawEnvironments(random.fork('environments'));
+  const sets = drawSets(random.fork('sets'));
   const setup: Setup = {
     ...own,
-    workloads: [...own.workloads, ...workloads, ...(environments?.workloads ?? [])],
-    policies: [...own.policies, ...policies, ...(environments?.policies ?? [])],
+    workloads: [...own.workloads, ...workloads, ...(environments?.workloads ?? []), ...(sets?.workloads ?? [])],
+    policies: [...own.policies, ...policies, ...(environments?.policies ?? []), ...(sets === undefined ? [] : [sets.policy])],
     sources,
     base: drawBase(random.fork('base')),
   };
   const drawn = random.fork('operations');
-  const drawPush = createPushDrawer(random.fork('pushes'), setup);
+  const drawPush = createPushDrawer(random.fork('pushes'), {
+    ...setup,
+    policies: setup.policies.filter(({ alongside }) => alongside === undefined),
+  });
   const operations: Operation[] = [];
   for (let at = firstMs; at < lastMs; at += drawn.between(80, 2_600)) {
     const share = drawn.next();
@@ -46,7 +52,8 @@ export function drawScenario(seed: number, withPeople: boolean): Scenario {
     setup.base === undefined ? [] : drawBaseOperations(random.fork('bases'), setup, setup.base, { firstMs, lastMs, withPeople });
   const ofSources = withPeople ? drawSourceOperations(random.fork('sources'), setup, { firstMs, lastMs }) : [];
   const outages = environments === undefined ? [] : drawOutages(random.fork('outages'), environments, { firstMs, lastMs });
-  return { seed, setup, operations: [...operations, ...ofBase, ...ofSources, ...outages].toSorted((a, b) => a.at - b.at) };
+  const ofSets = sets === undefined ? [] : drawSetOperations(random.fork('set operations'), sets, { firstMs, lastMs, withPeople });
+  return { seed, setup, operations: [...operations, ...ofBase, ...ofSources, ...outages, ...ofSets].toSorted((a, b) => a.at - b.at) };
 }
 
 function drawOf(kinds: readonly OperationKind[], at: number, random: Random, setup: Setup): Operation {

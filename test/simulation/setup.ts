@@ -30,6 +30,8 @@ export interface PolicySetup {
   readonly range?: string;
   /** The policy that it follows, and how long that must have run an image. */
   readonly after?: { readonly policy: string; readonly forMs: number };
+  /** The companion that is changed with its image, and the container of that. */
+  readonly alongside?: { readonly repository: string; readonly container: string };
 }
 
 export interface Setup {

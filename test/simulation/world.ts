@@ -23,6 +23,7 @@ import { createQueueModel, type QueueModel } from './queue-model.ts';
 import type { Random } from './random.ts';
 import { createRegistry, type Registry } from './registry.ts';
 import { createRegistryServer } from './registry-server.ts';
+import { furnishSets } from './set-setup.ts';
 import { startReplica, type Replica } from './replica.ts';
 import { otherNamespace, policyNamespace, type Setup } from './setup.ts';
 import { createStory, type Story } from './story.ts';
@@ -149,8 +150,10 @@ function furnish({ setup, server, registry }: World): void {
       },
     );
   }
-  for (const { follows, artifact, repository } of setup.policies) {
-    if (artifact === undefined) registry.push(repository, follows ?? '1.0.0', imageOf(0), 0);
+  for (const policy of setup.policies) {
+    const { follows, artifact, repository, alongside } = policy;
+    if (alongside !== undefined) furnishSets(registry, policy);
+    else if (artifact === undefined) registry.push(repository, follows ?? '1.0.0', imageOf(0), 0);
     else registry.push(repository, firstVersion, contentOf('chart', 0), 0);
   }
   for (const namespace of setup.sources ?? []) createSource(server, namespace);

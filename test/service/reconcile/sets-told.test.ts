@@ -5,6 +5,7 @@ import { digestOfSet } from '../../../src/core/model/companions.ts';
 import { digestOf, web } from '../../core/model/samples.ts';
 import { requestAction } from './asked-world.ts';
 import { proxyImage, pushOwn, pushProxy, startAlongside, type AlongsideWorld } from './alongside-world.ts';
+import { v1Columns, valueOf } from '../../../src/service/resources/columns.ts';
 import { image } from './world.ts';
 
 const [b, c] = [digestOf('b'), digestOf('c')];
@@ -32,4 +33,13 @@ test('what waits for approval, or for a companion, is named with it', async () =
   const [asked = ''] = said(world, 'ApprovalRequired');
   assert.ok(asked.startsWith(`ImagePolicy: 1.3.0 with ${proxyImage}:1.3.0 waits for approval: `), asked);
   assert.ok(asked.endsWith(`1.3.0@${set}`), asked);
+});
+
+test('kubectl get shows that a set waits and, with -o wide, for what', async () => {
+  const world = startAlongside();
+  await pushOwn(world, '1.3.0', b);
+  const object = { status: world.statusOf('web') };
+  const cells = Object.fromEntries(v1Columns.map((column) => [column.name, valueOf(object, column)]));
+  assert.deepEqual([cells['Running'], cells['Latest'], cells['Reason']], ['1.2.3', '1.3.0', 'CompanionMissing']);
+  assert.match(String(cells['Message']), /1\.3\.0 waits for registry\.example\.com\/shop\/proxy:1\.3\.0, which the registry does not hold/);
 });
