@@ -45,7 +45,8 @@ export const changeInvariants: readonly Invariant[] = [
     const update = isObject(policy.spec['update']) ? policy.spec['update'] : {};
     if (update['mode'] !== 'Approval' || isRollback(patch)) return false;
     const { tag } = partsOf(patch.to);
-    return policy.metadata.annotations?.[actionAnnotations.approve] !== `${tag}@${patch.record.digest}`;
+    const { digest, setDigest } = patch.record;
+    return policy.metadata.annotations?.[actionAnnotations.approve] !== `${tag}@${setDigest || digest}`;
   }),
   forbidden(
     'a rejected image is not applied',
@@ -117,7 +118,9 @@ export const changeInvariants: readonly Invariant[] = [
     promise: 'The image that was rolled back from is not applied again, unless somebody releases it.',
     onPatch(patch, world) {
       const policy = policyOf(patch, world);
-      if (!patch.isOurs || isRollback(patch) || (policy !== undefined && isReleasedBy(policy, world))) return undefined;
+      // Companions go with the image of the policy, which is looked at.
+      if (!patch.isOurs || patch.isCompanion || isRollback(patch) || (policy !== undefined && isReleasedBy(policy, world)))
+        return undefined;
       const undone = earlierOf(patch, world).find((one) => isSamePolicy(one, patch) && isRollback(one) && one.from === patch.to);
       return undone === undefined
         ? undefined

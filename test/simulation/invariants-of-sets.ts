@@ -73,17 +73,15 @@ function commitIn(image: string): number {
 }
 
 /** Whether what runs of the companion was written last by somebody else. */
-function isSetByOthers(
-  { resource, before, container: changed }: ImagePatch,
-  container: string,
-  image: string,
-  { patches }: World,
-): boolean {
-  if (changed === container) return false;
-  const last = patches.all.findLast(
+function isSetByOthers(patch: ImagePatch, container: string, image: string, { patches }: World): boolean {
+  const { resource, before } = patch;
+  const earlier = patches.all.filter(
     (one) => one.resource === resource && one.after.metadata.uid === before.metadata.uid && one.container === container,
   );
-  return last !== undefined && !last.isOurs && last.to === image;
+  // A rollback brings back what ran, also what somebody had set.
+  if (isRollback(patch)) return earlier.some(({ isOurs, to }) => !isOurs && to === image);
+  const last = earlier.at(-1);
+  return patch.container !== container && last !== undefined && !last.isOurs && last.to === image;
 }
 
 /** The commits of which the registry has shown a companion. */

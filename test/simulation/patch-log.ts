@@ -28,7 +28,7 @@ export interface ImagePatch {
   /** Whether a workload has run the new image before. */
   readonly isKnown: boolean;
   /** What the record on the workload says; empty for changes of others. */
-  readonly record: { readonly [Field in 'policy' | 'trigger' | 'at' | 'digest' | 'event']: string };
+  readonly record: { readonly [Field in 'policy' | 'trigger' | 'at' | 'digest' | 'setDigest' | 'event']: string };
 }
 
 export interface PatchLog {
@@ -84,7 +84,7 @@ function patchesIn({ at, by, resource, before, after, request }: Change): Omit<I
   });
 }
 
-const noRecord: ImagePatch['record'] = { policy: '', trigger: '', at: '', digest: '', event: '' };
+const noRecord: ImagePatch['record'] = { policy: '', trigger: '', at: '', digest: '', setDigest: '', event: '' };
 
 const prefix = 'last-update.operator.technomad.dev/';
 
@@ -103,7 +103,14 @@ function readRecord(
   const record = own ?? other ?? {};
   const read = (field: keyof ImagePatch['record']) => textOrEmpty(record[field]);
   return {
-    record: { policy: read('policy'), trigger: read('trigger'), at: read('at'), digest: read('digest'), event: read('event') },
+    record: {
+      policy: read('policy'),
+      trigger: read('trigger'),
+      at: read('at'),
+      digest: read('digest'),
+      setDigest: read('setDigest'),
+      event: read('event'),
+    },
     isCompanion: own === undefined && other !== undefined,
   };
 }
