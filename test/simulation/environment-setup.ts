@@ -49,7 +49,7 @@ export function drawEnvironments(random: Random): Environments | undefined {
       ...common,
       select: selects ? allVersions : { proven: after },
       targets: targetsOf('production', live),
-      update: { mode, ...(selects && { after, pin: random.pick(['Tag', 'Digest']) }) },
+      update: { mode, ...(selects && { after, ...random.pick([{}, { pin: 'Digest' }]) }) },
       rollout: random.pick([{ watch: true, onFailure: 'Rollback' }, { watch: true, onFailure: 'Hold' }, { watch: false }]),
     },
   };

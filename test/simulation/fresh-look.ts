@@ -5,6 +5,7 @@ import { readStatus } from '../../src/core/model/stored-status.ts';
 import { heldBy } from './chart-kinds.ts';
 import { namesRepository } from './invariants-of-charts.ts';
 import { partsOf } from './images.ts';
+import { appliedTag } from './patch-log.ts';
 import { policyNamespace, type PolicySetup } from './setup.ts';
 import { isVisible, policies, policyNow, type World } from './world.ts';
 
@@ -57,7 +58,7 @@ function statusOf({ name }: PolicySetup, world: World): PolicyStatus | undefined
 
 /** The tags that the containers of a policy run, as far as it may see them. */
 function tagsOf({ container, spec }: PolicySetup, world: World): Set<string> {
-  const { server, setup } = world;
+  const { server, setup, patches } = world;
   const isSelecting = JSON.stringify(spec).includes('matchLabels');
   return new Set(
     setup.workloads.flatMap(({ resource, namespace, name }) => {
@@ -65,7 +66,9 @@ function tagsOf({ container, spec }: PolicySetup, world: World): Set<string> {
       if (workload === undefined || !isVisible(namespace, world) || (isSelecting && workload.metadata.labels?.['uses'] !== 'web'))
         return [];
       const image = heldBy(workload).get(container);
-      return image === undefined || !namesRepository(workload, world) ? [] : [partsOf(image).tag];
+      if (image === undefined || !namesRepository(workload, world)) return [];
+      const written = patches.all.findLast((one) => one.isOurs && one.to === image);
+      return [written === undefined ? partsOf(image).tag : appliedTag(written)];
     }),
   );
 }

@@ -10,7 +10,7 @@ import { firstVersion } from './chart-setup.ts';
 import { isSelectable } from './invariants-of-charts.ts';
 import { partsOf, shorten } from './images.ts';
 import type { Invariant } from './invariants.ts';
-import type { ImagePatch } from './patch-log.ts';
+import { appliedTag, type ImagePatch } from './patch-log.ts';
 import { policyNamespace } from './setup.ts';
 import { policies, policyNow, type AcceptedPush, type World } from './world.ts';
 
@@ -18,6 +18,17 @@ import { policies, policyNow, type AcceptedPush, type World } from './world.ts';
 const mostTriesPerSecond = 6;
 
 export const endInvariants: readonly Invariant[] = [
+  {
+    name: 'the policies that are drawn are valid',
+    promise: 'A policy that nobody has edited is not refused: what a seed draws would show nothing otherwise.',
+    atEnd: (world) => {
+      if (world.hasInterference) return [];
+      const valid = new Set(validOf(world).map(({ name }) => name));
+      return policiesOf(world).flatMap(({ name, status }) =>
+        valid.has(name) ? [] : [`policy ${name}: ${status.conditions?.find(({ reason }) => reason === 'InvalidPolicy')?.message}`],
+      );
+    },
+  },
   {
     name: 'no job lives for ever',
     promise: 'When faults end, all jobs end.',
@@ -139,7 +150,7 @@ export const endInvariants: readonly Invariant[] = [
         const made = changesBy(uid, world);
         const last = made.find((patch) => staysVisible(patch, world));
         // Those that are as late, or later but hidden, count as well.
-        const tags = made.filter((one) => last !== undefined && one.record.at >= last.record.at).map(({ to }) => partsOf(to).tag);
+        const tags = made.filter((one) => last !== undefined && one.record.at >= last.record.at).map(appliedTag);
         return last === undefined || tags.includes(status.lastAppliedTag ?? '')
           ? []
           : [`policy ${name} says ${status.lastAppliedTag}; the last change was ${tags.join(' or ')}`];

@@ -6,7 +6,7 @@ import { isObject, textOrEmpty } from '../../src/core/model/untyped.ts';
 import type { ApiObject } from './api-server.ts';
 import { buildOf, partsOf, shorten } from './images.ts';
 import type { Invariant } from './invariants.ts';
-import type { ImagePatch } from './patch-log.ts';
+import { appliedTag, type ImagePatch } from './patch-log.ts';
 import { otherNamespace, policyNamespace, type PolicySetup } from './setup.ts';
 import { policies, type World } from './world.ts';
 
@@ -20,7 +20,7 @@ export const changeInvariants: readonly Invariant[] = [
     onPatch(patch, world) {
       // Which image is newer is the order of versions only for policies that select by versions.
       if (!patch.isOurs || isRollback(patch) || setupOf(patch, world) === undefined) return undefined;
-      const [from, to] = [partsOf(patch.from).tag, partsOf(patch.to).tag];
+      const [from, to] = [partsOf(patch.from).tag, appliedTag(patch)];
       return valid(from) !== null && valid(to) !== null && compare(to, from) < 0 ? describe(patch) : undefined;
     },
   },
@@ -44,9 +44,8 @@ export const changeInvariants: readonly Invariant[] = [
   forbidden('nothing without approval', 'With update.mode: Approval, only the image that is approved is applied.', ({ policy, patch }) => {
     const update = isObject(policy.spec['update']) ? policy.spec['update'] : {};
     if (update['mode'] !== 'Approval' || isRollback(patch)) return false;
-    const { tag } = partsOf(patch.to);
     const { digest, setDigest } = patch.record;
-    return policy.metadata.annotations?.[actionAnnotations.approve] !== `${tag}@${setDigest || digest}`;
+    return policy.metadata.annotations?.[actionAnnotations.approve] !== `${appliedTag(patch)}@${setDigest || digest}`;
   }),
   forbidden(
     'a rejected image is not applied',

@@ -3,7 +3,7 @@ import { fieldManager } from '../../src/core/model/last-update.ts';
 import { isObject, textOrEmpty, type JsonObject } from '../../src/core/model/untyped.ts';
 import type { ApiObject, ApiServer, Change } from './api-server.ts';
 import { heldBy, isChartResource } from './chart-kinds.ts';
-import { shorten } from './images.ts';
+import { partsOf, shorten } from './images.ts';
 import type { Version } from './process.ts';
 import type { Story } from './story.ts';
 
@@ -27,8 +27,13 @@ export interface ImagePatch {
   readonly isCompanion: boolean;
   /** Whether a workload has run the new image before. */
   readonly isKnown: boolean;
-  /** What the record on the workload says; empty for changes of others. */
-  readonly record: { readonly [Field in 'policy' | 'trigger' | 'at' | 'digest' | 'setDigest' | 'event']: string };
+  /** What the record on the workload says; empty for changes of others. `tag`: only where the image does not contain it. */
+  readonly record: { readonly [Field in 'policy' | 'trigger' | 'at' | 'tag' | 'digest' | 'setDigest' | 'event']: string };
+}
+
+/** The tag of an image that was applied, also where it is written by its digest alone. */
+export function appliedTag({ to, record }: Pick<ImagePatch, 'to' | 'record'>): string {
+  return partsOf(to).tag || record.tag;
 }
 
 export interface PatchLog {
@@ -84,7 +89,7 @@ function patchesIn({ at, by, resource, before, after, request }: Change): Omit<I
   });
 }
 
-const noRecord: ImagePatch['record'] = { policy: '', trigger: '', at: '', digest: '', setDigest: '', event: '' };
+const noRecord: ImagePatch['record'] = { policy: '', trigger: '', at: '', tag: '', digest: '', setDigest: '', event: '' };
 
 const prefix = 'last-update.operator.technomad.dev/';
 
@@ -107,6 +112,7 @@ function readRecord(
       policy: read('policy'),
       trigger: read('trigger'),
       at: read('at'),
+      tag: read('tag'),
       digest: read('digest'),
       setDigest: read('setDigest'),
       event: read('event'),
