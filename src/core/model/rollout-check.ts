@@ -71,7 +71,12 @@ export function deadlineOfCheck({ forMs = 0, timeoutMs }: CheckSettings, { start
   return Date.parse(startedAt) + forMs + timeoutMs;
 }
 
-/** Whether a record is about an image. A digest that is not known does not distinguish. */
+/** Whether a record is about an image. An unknown digest says nothing about an image whose digest is known: the tag may have moved in between. */
 export function isOfImage(record: Pick<CheckRecord, 'tag' | 'digest'>, { tag, digest }: Candidate): boolean {
-  return record.tag === tag && (record.digest === undefined || digest === undefined || record.digest === digest);
+  return record.tag === tag && record.digest === digest;
+}
+
+/** Whether a record is known to be about another image: an unknown digest does not distinguish. */
+export function isOfOtherImage(record: Pick<CheckRecord, 'tag' | 'digest'>, { tag, digest }: Candidate): boolean {
+  return record.tag !== tag || (record.digest !== undefined && digest !== undefined && record.digest !== digest);
 }

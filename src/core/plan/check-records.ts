@@ -3,8 +3,9 @@ import { defined } from '../model/defined.ts';
 import type { ImagePolicy, PolicySpec } from '../model/image-policy.ts';
 import type { Candidate } from '../model/image-reference.ts';
 import { maxChecksListed, type CheckRecord } from '../model/check-record.ts';
-import type { PolicyStatus } from '../model/policy-status.ts';
-import { checkId, isOfImage, type CheckPhase, type CheckSettings } from '../model/rollout-check.ts';
+import type { HistoryEntry, PolicyStatus } from '../model/policy-status.ts';
+import { releaseTime } from '../model/policy-actions.ts';
+import { checkId, isOfImage, isOfOtherImage, type CheckPhase, type CheckSettings } from '../model/rollout-check.ts';
 import { isReleased } from './guards/released.ts';
 
 /** The parts of a policy that decide which verdicts count. */
@@ -35,7 +36,12 @@ export function findRecord(owner: CheckOwner, check: CheckSettings, image: Candi
 /** Whether another image was applied since. The same image may be selected again later, when its old verdict says nothing. */
 function isOvertaken(record: CheckRecord, { status: { history = [] } = {} }: CheckOwner): boolean {
   const since = Date.parse(record.startedAt);
-  return history.some((entry) => entry.trigger !== 'Rollback' && Date.parse(entry.at) > since && !isOfImage(record, entry));
+  return othersIn(history, record).some((at) => at > since);
+}
+
+/** When other images than this one were applied, in ms since 1970. */
+function othersIn(history: readonly HistoryEntry[], image: Pick<CheckRecord, 'tag' | 'digest'>): number[] {
+  return history.flatMap((entry) => (entry.trigger !== 'Rollback' && isOfOtherImage(image, entry) ? [Date.parse(entry.at)] : []));
 }
 
 /** The status in which these checks of an image have begun: there is a record of each before anything is asked. The same object if all have. */
@@ -46,13 +52,21 @@ export function beginChecks<S extends PolicyStatus>(
 ): S {
   const missing = checks.filter((check) => findRecord({ ...owner, status }, check, image, now) === undefined);
   if (missing.length === 0) return status;
-  const startedAt = now.toISOString();
   const { tag, digest } = image;
+  const startedAt = beginOf({ ...owner, status }, image, now).toISOString();
   const added = missing.map((check): CheckRecord => {
     const { name, phase } = check;
     return { name, phase, id: checkId(owner, check, image, startedAt), tag, ...defined({ digest }), state: 'Running', startedAt };
   });
   return { ...status, checks: [...added, ...(status.checks ?? [])].slice(0, maxChecksListed) };
+}
+
+/** When a check begins: later than what would end it, by whatever clock that was written. Otherwise it would begin anew again and again. */
+function beginOf({ status, actions }: CheckOwner, image: Candidate, now: Date): Date {
+  const { history = [] } = status ?? {};
+  const released = releaseTime(actions);
+  const isDue = released !== undefined && released <= now;
+  return new Date(Math.max(now.getTime(), ...othersIn(history, image), isDue ? released.getTime() + 1 : 0));
 }
 
 /** What a check says, for people: `the check smoke failed: …`. */

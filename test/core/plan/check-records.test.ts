@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { CheckRecord } from '../../../src/core/model/check-record.ts';
+import type { Candidate } from '../../../src/core/model/image-reference.ts';
 import type { PolicyStatus } from '../../../src/core/model/policy-status.ts';
 import type { CheckAnswer, CheckSettings } from '../../../src/core/model/rollout-check.ts';
 import { beginChecks, findRecord } from '../../../src/core/plan/check-records.ts';
@@ -24,7 +25,7 @@ const applied = (tag: string, at: Date, trigger: 'Webhook' | 'Rollback' = 'Webho
 
 describe('a record', () => {
   const check = checkOf();
-  const found = (policy: Parameters<typeof policyOf>[0], asked = check, about = image) =>
+  const found = (policy: Parameters<typeof policyOf>[0], asked = check, about: Candidate = image) =>
     findRecord(policyOf(policy), asked, about, after(100))?.state;
 
   it('is made once, before anything is asked', () => {
@@ -52,6 +53,32 @@ describe('a record', () => {
       found({ status: { ...status, history: [applied('1.3.0', after(5)), applied('1.2.0', after(9), 'Rollback')] } }),
       'Running',
     );
+  });
+  it('without a digest says nothing about an image with one, whose tag may have moved, nor the other way round', () => {
+    const { digest, ...unknown }: Candidate = image;
+    const none: PolicyStatus = {};
+    const status = beginChecks(none, owner, { checks: [check], image: unknown, now: start });
+    assert.equal(found({ status }, check, unknown), 'Running');
+    assert.equal(found({ status }), undefined);
+    const both = beginChecks(status, owner, { checks: [check], image, now: after(5) });
+    assert.deepEqual(
+      both.checks?.map((record) => record.digest),
+      [digest, undefined],
+    );
+    assert.equal(found({ status: begin(check) }, check, unknown), undefined);
+  });
+  it('is not overtaken by an image with its tag and an unknown digest, which may be the same one', () => {
+    assert.equal(found({ status: { ...begin(check), history: [applied('1.3.0', after(5))] } }), 'Running');
+  });
+  it('begins later than what would end it, where that has the time of a clock that is ahead', () => {
+    const applying = { history: [applied('1.2.0', after(60)), applied('1.3.0', after(70)), applied('1.4.0', after(80), 'Rollback')] };
+    const status = begin(check, applying);
+    assert.equal(status.checks?.[0]?.startedAt, after(60).toISOString());
+    assert.equal(found({ status }), 'Running');
+    assert.equal(beginChecks(status, owner, { checks: [check], image, now: after(1) }), status);
+    const released = policyOf({ actions: { release: start.toISOString() } });
+    const anew = beginChecks({}, released, { checks: [check], image, now: start });
+    assert.equal(found({ ...released, status: anew }), 'Running', 'of the same moment as the release');
   });
   it('leaves the list at its limit', () => {
     const many = Array.from({ length: 40 }).reduce<PolicyStatus>(
