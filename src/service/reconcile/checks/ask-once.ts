@@ -22,10 +22,13 @@ export interface AskPorts extends Pick<Ports, 'policies' | 'cluster' | 'queues' 
   readonly askCheck: AskCheck;
 }
 
+/** How often a policy may change between two looks at it before the job is left to the next try. */
+const maxLooks = 5;
+
 /** Asks the check of a job, if it has no verdict yet, and enqueues its next question. */
 export async function askOnce(job: PolicyJob, ports: AskPorts, signal: AbortSignal): Promise<void> {
   const { cluster, policies, queues, report } = ports;
-  const found = await findRunning(job, ports, signal);
+  const found = await findConfirmed(job, ports, signal);
   if (found === undefined) return;
   const { policy, check, record } = found;
   const { due } = questionsAt(check, record, new Date(cluster.now()));
@@ -60,6 +63,15 @@ export async function askOnce(job: PolicyJob, ports: AskPorts, signal: AbortSign
   await queues.addPolicyJobs(
     checkJobs(current, new Date(cluster.now())).filter((one) => one.check === job.check && one.cause !== job.cause),
   );
+}
+
+/** The check of a job, confirmed: a watch that is silent does not show that another replica has written the verdict. */
+async function findConfirmed(job: PolicyJob, ports: AskPorts, signal: AbortSignal): ReturnType<typeof findRunning> {
+  for (let looks = 0; looks < maxLooks; looks++) {
+    const found = await findRunning(job, ports, signal);
+    if (found === undefined || (await ports.policies.confirm(found.policy, signal)) !== undefined) return found;
+  }
+  throw new Error(`ImagePolicy ${job.policy.namespace}/${job.policy.name} changes all the time`);
 }
 
 /** The check of a job while it has no verdict. The replica that made the job may have seen a newer status than our cache. */
