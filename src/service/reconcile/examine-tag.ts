@@ -56,7 +56,8 @@ export async function examineTag(tag: string, examination: Examination, registry
   if (candidate?.digest === undefined)
     return { reason: 'TagNotFound', message: `the registry holds no ${formatTag(spec.repository, tag)}` };
   const mayChange = !isComparable || changes(candidate) || (named !== undefined && !isCompared(named));
-  const unusable = mayChange ? await registry.whyUnusable(source, candidate.digest, signal) : {};
+  // What is new and changes nothing, because something newer runs, is shown as selected all the same.
+  const unusable = mayChange || isNew(candidate.digest) ? await registry.whyUnusable(source, candidate.digest, signal) : {};
   const other = otherKind(tag, unusable, examination);
   if (other !== undefined) return other;
   const lack = await lackOf(candidate.digest);

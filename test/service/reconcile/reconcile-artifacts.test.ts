@@ -172,3 +172,11 @@ test('a chart is not selected where the target is not known yet', async () => {
   const only = await reconcile(world);
   assert.deepEqual([only.kind, only.reason, only.selection], ['stalled', 'NotAnImage', undefined]);
 });
+
+test('what is not an image is not shown as selected either where something newer runs', async () => {
+  const world = start({ pin: 'Digest' });
+  setWorkload(world, { web: `${image}:2.0.0@${digestOf('d')}` });
+  const outcome = await reconcile(world);
+  assert.equal(outcome.kind, 'unchanged');
+  assert.equal(outcome.selection?.candidate.tag, '1.0.2');
+});
