@@ -8,6 +8,7 @@ import { changesAfter, changesBy, compareHistory, isDisplaced, staysVisible } fr
 import { heldBy } from './chart-kinds.ts';
 import { firstVersion } from './chart-setup.ts';
 import { isSelectable } from './invariants-of-charts.ts';
+import { isVetoed } from './checked-policies.ts';
 import { partsOf, shorten } from './images.ts';
 import type { Invariant } from './invariants.ts';
 import { appliedTag, type ImagePatch } from './patch-log.ts';
@@ -19,21 +20,10 @@ const mostTriesPerSecond = 6;
 
 export const endInvariants: readonly Invariant[] = [
   {
-    name: 'the policies that are drawn are valid',
-    promise: 'A policy that nobody has edited is not refused: what a seed draws would show nothing otherwise.',
-    atEnd: (world) => {
-      if (world.hasInterference) return [];
-      const valid = new Set(validOf(world).map(({ name }) => name));
-      return policiesOf(world).flatMap(({ name, status }) =>
-        valid.has(name) ? [] : [`policy ${name}: ${status.conditions?.find(({ reason }) => reason === 'InvalidPolicy')?.message}`],
-      );
-    },
-  },
-  {
     name: 'no job lives for ever',
     promise: 'When faults end, all jobs end.',
     atEnd: ({ queue: { stores } }) =>
-      (['push', 'policy', 'base'] as const).flatMap((queue) =>
+      (['push', 'policy', 'check', 'base'] as const).flatMap((queue) =>
         (['active', 'waiting'] as const).flatMap((state) =>
           stores[queue].list(state).map(({ id, attemptsMade }) => `${queue} ${id.slice(0, 8)} is ${state} after ${attemptsMade} failures`),
         ),
@@ -182,7 +172,8 @@ export const endInvariants: readonly Invariant[] = [
       if (world.hasInterference) return [];
       return world.setup.policies.flatMap((setup) => {
         const { name, container, repository, follows, range, spec, after, alongside } = setup;
-        if (after !== undefined || alongside !== undefined || JSON.stringify(spec).includes('Approval')) return [];
+        if (after !== undefined || alongside !== undefined || JSON.stringify(spec).includes('Approval') || isVetoed(setup, world))
+          return [];
         // Whoever follows a tag finds what nobody announced with the next push, or with the next poll.
         if (follows !== undefined && world.mayBeUnknown.has(repository)) return [];
         const announced = [...world.registry.tags(repository)].filter(

@@ -5,6 +5,7 @@ import { actionAnnotations } from '../../src/core/model/policy-actions.ts';
 import { isObject, textOrEmpty } from '../../src/core/model/untyped.ts';
 import type { ApiObject } from './api-server.ts';
 import { buildOf, partsOf, shorten } from './images.ts';
+import { hasTimedOut } from './checked-policies.ts';
 import type { Invariant } from './invariants.ts';
 import { appliedTag, type ImagePatch } from './patch-log.ts';
 import { otherNamespace, policyNamespace, type PolicySetup } from './setup.ts';
@@ -114,14 +115,16 @@ export const changeInvariants: readonly Invariant[] = [
   },
   {
     name: 'a rollback is not undone',
-    promise: 'The image that was rolled back from is not applied again, unless somebody releases it.',
+    promise:
+      'The image that was rolled back from is not applied again, unless somebody releases it, or it was rolled back because a check gave no answer.',
     onPatch(patch, world) {
       const policy = policyOf(patch, world);
       // Companions go with the image of the policy, which is looked at.
       if (!patch.isOurs || patch.isCompanion || isRollback(patch) || (policy !== undefined && isReleasedBy(policy, world)))
         return undefined;
       const undone = earlierOf(patch, world).find((one) => isSamePolicy(one, patch) && isRollback(one) && one.from === patch.to);
-      return undone === undefined
+      const setup = setupOf(patch, world);
+      return undone === undefined || (setup !== undefined && hasTimedOut(setup, patch, world))
         ? undefined
         : `${describe(patch)}, which was rolled back ${((patch.at - undone.at) / 1_000).toFixed(1)} s before`;
     },

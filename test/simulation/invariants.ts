@@ -2,6 +2,7 @@
 import type { BaseAct } from './base-world.ts';
 import { baseInvariants } from './invariants-of-bases.ts';
 import { chartInvariants } from './invariants-of-charts.ts';
+import { checkInvariants } from './invariants-of-checks.ts';
 import { environmentInvariants } from './invariants-of-environments.ts';
 import { setInvariants } from './invariants-of-sets.ts';
 import { changeInvariants } from './invariants-of-changes.ts';
@@ -29,6 +30,7 @@ export const invariants: readonly Invariant[] = [
   ...baseInvariants,
   ...environmentInvariants,
   ...setInvariants,
+  ...checkInvariants,
   ...endInvariants,
   becomesQuiet,
   freshLook,

@@ -165,6 +165,24 @@ export const mutations: readonly Mutation[] = [
     from: '  companions,\n',
     to: '',
   },
+  {
+    rule: 'nothing is changed before its checks have passed',
+    file: 'src/core/plan/guards/index.ts',
+    from: '  checks,\n',
+    to: '',
+  },
+  {
+    rule: 'a verdict of a check is never replaced',
+    file: 'src/core/plan/record-answer.ts',
+    from: "record.state !== 'Running' || ",
+    to: '',
+  },
+  {
+    rule: 'what a check has failed is a failed rollout',
+    file: 'src/core/rollout/evaluate-change.ts',
+    from: "const bad = found.find(({ record }) => record?.state === 'Failed') ??",
+    to: 'const bad =',
+  },
 ];
 
 /** What became of a mutation: the seed that shows it, if one does. */

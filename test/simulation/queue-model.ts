@@ -153,11 +153,13 @@ function createQueues({ stores, values, clock, unique }: Redis, send: Send, now:
   const delayOf = ({ wait, notBefore = wait?.at }: Pick<jobs.PolicyJob, 'wait' | 'notBefore'>) =>
     notBefore === undefined ? {} : { delay: Math.max(0, Date.parse(notBefore) - now()) };
   return {
-    addPolicyJobs: (list) =>
-      addAll(
-        'policy',
-        list.map((job) => optionsOf('policy', job, jobs.policyJobId(job), { ...jobs.policyOptions(job), ...delayOf(job) })),
-      ),
+    async addPolicyJobs(list) {
+      const optionsOfJob = (job: jobs.PolicyJob) =>
+        optionsOf('policy', job, jobs.policyJobId(job), { ...jobs.policyOptions(job), ...delayOf(job) });
+      const isCheck = ({ task }: jobs.PolicyJob) => task === 'check';
+      await addAll('policy', list.filter((job) => !isCheck(job)).map(optionsOfJob));
+      await addAll('check', list.filter(isCheck).map(optionsOfJob));
+    },
     repeatPushes: (list) =>
       addAll(
         'push',
@@ -189,7 +191,9 @@ function createQueues({ stores, values, clock, unique }: Redis, send: Send, now:
       await send(() => stores.poll.schedule('poll-tick', everyMs, { name: 'tick', data: { schema: jobs.schema }, opts }, now()));
     },
     forgetCompleted: () =>
-      send(() => [stores.push, stores.policy, stores.notice].reduce((sum, store) => sum + store.forget('completed', Infinity), 0)),
+      send(() =>
+        [stores.push, stores.policy, stores.notice, stores.check].reduce((sum, store) => sum + store.forget('completed', Infinity), 0),
+      ),
     forgetFailed: (count) =>
       send(() => {
         const ofPolicies = stores.policy.forget('failed', count);

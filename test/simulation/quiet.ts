@@ -14,8 +14,8 @@ const leastQuietMs = 30_000;
 export function isQuiet({ clock, history, patches, queue }: World): boolean {
   if (clock.now() - history.lastChangeAt() < quietMs) return false;
   if (clock.now() - (patches.all.at(-1)?.at ?? 0) <= leastQuietMs) return false;
-  const { push, policy, base } = queue.stores;
-  return [push, policy, base].every(
+  const { push, policy, check, base } = queue.stores;
+  return [push, policy, check, base].every(
     (store) => store.list('waiting').length + store.list('active').length === 0 && !store.list('delayed').some(isDueSoon),
   );
 }
@@ -34,7 +34,7 @@ export const becomesQuiet: Invariant = {
     const late = patches.all.filter(({ at }) => at > clock.now() - leastQuietMs).map(describe);
     // A rollout that makes no progress, such as that of a paused Deployment, is looked at until it times out.
     const isRollout = ({ data }: { readonly data: unknown }) => fieldsOf(data)['task'] === 'rollout';
-    const waiting = (['push', 'policy', 'base'] as const).flatMap((queue) =>
+    const waiting = (['push', 'policy', 'check', 'base'] as const).flatMap((queue) =>
       stores[queue]
         .list('delayed')
         .filter((job) => job.attemptsMade > 0 && isDueSoon(job) && !isRollout(job))

@@ -1,6 +1,7 @@
 /** One replica of the role `work`: the real ports, caches, processors and enqueuer, over simulated connections. Wired as `src/service/compose/work-processors.ts` does it. */
 import { loadSettings, type Settings } from '../../src/service/config/settings.ts';
 import { namespaceRulesOf } from '../../src/service/config/policy-defaults.ts';
+import { createAskCheck } from '../../src/service/checks/ask-check.ts';
 import { createAccessCache } from '../../src/service/cluster/access-cache.ts';
 import { createClusterCache } from '../../src/service/cluster/cluster-cache.ts';
 import { createNamespaceCache } from '../../src/service/cluster/namespace-cache.ts';
@@ -24,12 +25,14 @@ import type { TickJob } from '../../src/service/queue/producer.ts';
 import { readPolicyJob, readPollQueueJob, readPushJob } from '../../src/service/queue/read-job.ts';
 import { considerFollowers } from '../../src/service/reconcile/enqueue/enqueue-followers.ts';
 import { createEnqueuer } from '../../src/service/reconcile/enqueue/enqueuer.ts';
+import { askOnce } from '../../src/service/reconcile/checks/ask-once.ts';
 import { processTask } from '../../src/service/reconcile/process-task.ts';
 import { processPush } from '../../src/service/reconcile/process-push.ts';
 import { createRegistryClient } from '../../src/service/registry/client.ts';
 import { createLogger } from '../../src/service/telemetry/logger.ts';
 import { createMetrics } from '../../src/service/telemetry/metrics.ts';
 import type { ApiServer } from './api-server.ts';
+import type { CheckEndpoint } from './check-endpoint.ts';
 import type { Clock } from './clock.ts';
 import type { PushRecords } from './event-log.ts';
 import type { FactsModel } from './facts-model.ts';
@@ -51,6 +54,8 @@ export interface Surroundings {
   readonly queue: QueueModel;
   readonly records: PushRecords;
   readonly facts: FactsModel;
+  /** What checks are asked with. */
+  readonly checks: CheckEndpoint['means'];
   /** Whether the definition of BaseImagePolicies is installed. */
   readonly hasBases: boolean;
   /** Errors of our own code, which never are expected. */
@@ -182,6 +187,7 @@ async function start(process: Process, client: ReturnType<typeof connectToApi>['
     },
   });
   namespaces.onConsent(createConsentListener(cache, ports.cluster, enqueuer));
+  const askCheck = createAskCheck({ ...around.checks, client, servers: [], jobs: false, now: Date.now });
   const tick = createTick(ports);
   const workers = [
     connection.createWorker<PushJob>({
@@ -197,6 +203,13 @@ async function start(process: Process, client: ReturnType<typeof connectToApi>['
       read: readPolicyJob,
       random: Math.random,
       process: (job, context) => processTask(job, context, ports),
+    }),
+    connection.createWorker<PolicyJob>({
+      queue: 'check',
+      concurrency: 32,
+      read: readPolicyJob,
+      random: Math.random,
+      process: (job, { signal }) => askOnce(job, { ...ports, askCheck }, signal),
     }),
     connection.createWorker<PollJob | TickJob>({
       queue: 'poll',

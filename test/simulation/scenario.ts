@@ -3,6 +3,7 @@ import { drawBaseOperations } from './base-operations.ts';
 import { drawBase } from './base-setup.ts';
 import { drawCharts } from './chart-setup.ts';
 import { drawSourceOperations } from './chart-operations.ts';
+import { drawCheckOperations, drawChecks } from './check-setup.ts';
 import { drawEnvironments, drawOutages } from './environment-setup.ts';
 import { faults } from './faults.ts';
 import type { Operation, OperationKind } from './operation.ts';
@@ -30,10 +31,17 @@ export function drawScenario(seed: number, withPeople: boolean): Scenario {
   const { workloads = [], policies = [], sources = [] } = drawCharts(random.fork('charts')) ?? {};
   const environments = drawEnvironments(random.fork('environments'));
   const sets = drawSets(random.fork('sets'));
+  const checked = drawChecks(random.fork('checks'));
+  const further = [environments, sets, checked];
   const setup: Setup = {
     ...own,
-    workloads: [...own.workloads, ...workloads, ...(environments?.workloads ?? []), ...(sets?.workloads ?? [])],
-    policies: [...own.policies, ...policies, ...(environments?.policies ?? []), ...(sets === undefined ? [] : [sets.policy])],
+    workloads: [...own.workloads, ...workloads, ...further.flatMap((one) => one?.workloads ?? [])],
+    policies: [
+      ...own.policies,
+      ...policies,
+      ...(environments?.policies ?? []),
+      ...[sets, checked].flatMap((one) => (one === undefined ? [] : [one.policy])),
+    ],
     sources,
     base: drawBase(random.fork('base')),
   };
@@ -52,8 +60,14 @@ export function drawScenario(seed: number, withPeople: boolean): Scenario {
     setup.base === undefined ? [] : drawBaseOperations(random.fork('bases'), setup, setup.base, { firstMs, lastMs, withPeople });
   const ofSources = withPeople ? drawSourceOperations(random.fork('sources'), setup, { firstMs, lastMs }) : [];
   const outages = environments === undefined ? [] : drawOutages(random.fork('outages'), environments, { firstMs, lastMs });
-  const ofSets = sets === undefined ? [] : drawSetOperations(random.fork('set operations'), sets, { firstMs, lastMs, withPeople });
-  return { seed, setup, operations: [...operations, ...ofBase, ...ofSources, ...outages, ...ofSets].toSorted((a, b) => a.at - b.at) };
+  const span = { firstMs, lastMs, withPeople };
+  const ofSets = sets === undefined ? [] : drawSetOperations(random.fork('set operations'), sets, span);
+  const ofChecks = checked === undefined ? [] : drawCheckOperations(random.fork('operations of checks'), span);
+  return {
+    seed,
+    setup,
+    operations: [...operations, ...ofBase, ...ofSources, ...outages, ...ofSets, ...ofChecks].toSorted((a, b) => a.at - b.at),
+  };
 }
 
 function drawOf(kinds: readonly OperationKind[], at: number, random: Random, setup: Setup): Operation {

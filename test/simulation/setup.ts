@@ -28,6 +28,8 @@ export interface PolicySetup {
   readonly follows?: string;
   /** The versions that it selects. */
   readonly range?: string;
+  /** Whether checks have a veto on its images. */
+  readonly hasChecks?: boolean;
   /** The policy that it follows, and how long that must have run an image. */
   readonly after?: { readonly policy: string; readonly forMs: number };
   /** The companion that is changed with its image, and the container of that. */

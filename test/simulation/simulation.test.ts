@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { suite, test } from 'node:test';
+import { validateSpec } from '../../src/service/resources/validate.ts';
 import { mutations } from './mutations.ts';
 import { runScenario } from './run.ts';
 import { drawScenario } from './scenario.ts';
+import { policyNamespace } from './setup.ts';
 import { shrink } from './shrink.ts';
 import { runSeeds } from './seeds.ts';
 import type { SeedResult } from './seed-worker.ts';
@@ -26,6 +28,13 @@ suite('simulation', () => {
       return { violations, story: [], patches: 0, pushes: 0 };
     });
     assert.deepEqual(small.operations, [first, second]);
+  });
+
+  test('every policy that is drawn is valid, or nothing of it would be checked', () => {
+    const problems = Array.from({ length: 200 }, (_, seed) => drawScenario(seed, false).setup.policies).flatMap((drawn) =>
+      drawn.flatMap(({ name, spec }) => validateSpec(spec, { namespace: policyNamespace }).map(({ message }) => `${name}: ${message}`)),
+    );
+    assert.deepEqual([...new Set(problems)], []);
   });
 
   test('each rule that is to be broken on purpose is still where it was', () => {

@@ -7,6 +7,7 @@ import { createBaseWorld, furnishBase, type BaseWorld } from './base-world.ts';
 import { app, labelsOf, moving, namespaceLabel } from './base-setup.ts';
 import { chartKinds, helmRepositories, isChartKind, sourceName, sourceUrl, specWith } from './chart-kinds.ts';
 import { firstVersion } from './chart-setup.ts';
+import { createCheckEndpoint, type CheckEndpoint } from './check-endpoint.ts';
 import { startInstallers } from './installers.ts';
 import type { PushQueue } from '../../src/service/queue/producer.ts';
 import type { Clock } from './clock.ts';
@@ -41,6 +42,8 @@ export interface World {
   readonly records: PushRecords;
   readonly facts: FactsModel;
   readonly controllers: Controllers;
+  /** What checks ask. */
+  readonly endpoint: CheckEndpoint;
   readonly replicas: Map<string, Replica>;
   readonly story: Story;
   readonly history: History;
@@ -93,7 +96,27 @@ export function createWorld(setup: Setup, clock: Clock, random: Random): World {
     story.violation('no part throws what nobody expects', error instanceof Error ? (error.stack ?? error.message) : String(error));
   const facts = createFactsModel(network);
   const hasBases = setup.base !== undefined;
-  const around = { clock, network, server, registry: createRegistryServer(registry, clock.now), queue, records, facts, hasBases, onBug };
+  const endpoint = createCheckEndpoint({
+    clock,
+    network,
+    story,
+    random: random.fork('endpoint'),
+    restart: (name) => world.start(name),
+    deafen: (name, forMs) => replicas.get(name)?.watches.silence(policies, forMs),
+  });
+  const checks = endpoint.means;
+  const around = {
+    clock,
+    network,
+    server,
+    registry: createRegistryServer(registry, clock.now),
+    queue,
+    records,
+    facts,
+    checks,
+    hasBases,
+    onBug,
+  };
   const world: World = {
     setup,
     clock,
@@ -106,6 +129,7 @@ export function createWorld(setup: Setup, clock: Clock, random: Random): World {
     records,
     facts,
     controllers,
+    endpoint,
     replicas,
     story,
     history,
