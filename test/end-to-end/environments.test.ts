@@ -7,6 +7,11 @@ import { waitFor } from '../harness/wait-for.ts';
 import { startRolloutWorld, type RolloutWorld } from './rollout-world.ts';
 import type { Deployment } from './world.ts';
 
+/** A Deployment with what its controller says. */
+interface Out extends Deployment {
+  readonly status: { readonly observedGeneration: number; readonly replicas: number; readonly availableReplicas?: number };
+}
+
 describe('environments', () => {
   let rollouts: RolloutWorld;
   let world: RolloutWorld['world'];
@@ -86,6 +91,32 @@ describe('environments', () => {
     assert.equal(await runs(production), image('slow', '1.0.0', first));
   });
 
+  it('the time begins anew where staging ran another image while nobody was there', async () => {
+    const first = await createStaging('unseen');
+    const production = await createProduction('unseen', first, { select: { proven: { policies: [{ name: 'unseen' }], for: '2h' } } });
+    const known = await waitFor('staging to show its image', async () => (await world.readStatus('unseen')).healthy);
+    const own = image('unseen', '1.0.0', first);
+    const other = image('unseen', '0.9.0', await rollouts.push('unseen', '0.9.0'));
+    await waitFor('another second', () => Date.now() > Date.parse(known.since));
+    await rollouts.service.kill9();
+    for (const next of [other, own]) {
+      await world.setImage('unseen', next);
+      await kubelet.becomesReady('unseen', next);
+      await waitFor(`${next} to be out`, async () => {
+        const { status, metadata } = await world.cluster.request<Out>('GET', world.deploymentPath('unseen'));
+        return status.observedGeneration === metadata.generation && status.availableReplicas === 1 && status.replicas === 1;
+      });
+    }
+    await rollouts.service.restart();
+    await waitFor('staging to show it since later', async () => (await world.readStatus('unseen')).healthy?.since !== known.since);
+    const { follows } = await waitFor('production to have seen it', async () => {
+      const [status, { healthy }] = await Promise.all([world.readStatus(production), world.readStatus('unseen')]);
+      return healthy !== undefined && status.follows?.[0]?.since === healthy.since && status;
+    });
+    assert.equal(follows?.[0]?.digest, first);
+    assert.ok(Date.parse(follows[0].since ?? '') > Date.parse(known.since));
+  });
+
   it('an image that fails in staging never reaches production', async () => {
     const first = await createStaging('bad');
     const production = await createProduction('bad', first);
@@ -157,7 +188,7 @@ describe('environments', () => {
       const found = await world.cluster.request<Deployment>('GET', `${deployments}/asked`);
       return found.spec.template.spec.containers[0]?.image === image('asked', '1.1.0', digest);
     });
-    assert.equal((await follows())?.digest, digest);
+    await waitFor('the follower to show what it has seen', async () => (await follows())?.digest === digest);
   });
 
   it('a policy that selects for itself waits for those that it comes after', async () => {

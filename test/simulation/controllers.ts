@@ -161,9 +161,16 @@ function statusOf(workload: ApiObject, phase: Phase, isAvailable: boolean): Json
     return { ...common, desiredNumberScheduled: 1, updatedNumberScheduled: isDone ? 1 : 0, numberAvailable: isDone ? available : 0 };
   const reason = isDone ? 'NewReplicaSetAvailable' : isPaused(workload) ? 'DeploymentPaused' : 'ReplicaSetUpdated';
   const availableSince = status['isAvailable'] === isAvailable ? textOf(status['availableSince'], at) : at;
+  const updatedAt = isSame && status['reason'] === reason ? textOf(status['updatedAt'], at) : at;
   const conditions = [
     { type: 'Available', status: isAvailable ? 'True' : 'False', reason: 'MinimumReplicasAvailable', lastTransitionTime: availableSince },
-    { type: 'Progressing', status: 'True', reason, lastUpdateTime: at, lastTransitionTime: isSame ? textOf(status['since'], at) : at },
+    {
+      type: 'Progressing',
+      status: 'True',
+      reason,
+      lastUpdateTime: updatedAt,
+      lastTransitionTime: isSame ? textOf(status['since'], at) : at,
+    },
   ];
   return {
     ...common,
@@ -173,6 +180,8 @@ function statusOf(workload: ApiObject, phase: Phase, isAvailable: boolean): Json
     readyReplicas: available,
     availableReplicas: available,
     availableSince,
+    reason,
+    updatedAt,
     conditions,
   };
 }

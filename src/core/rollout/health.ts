@@ -5,7 +5,8 @@
  * | the targets …                                          | the status                                         |
  * | ------------------------------------------------------ | -------------------------------------------------- |
  * | run one digest, all pods updated and available         | that digest, since a check has read that they do   |
- * | have been unavailable since, though nobody has seen it | since they are available again (Deployments say so) |
+ * | have been unavailable since, or have run another one,  | since they run it, available (Deployments say so)  |
+ * |   though nobody has seen it                            |                                                    |
  * | run another digest, or are not complete or available   | none: whoever sees that first removes it           |
  *
  * Only a check of rollouts, which reads the workloads, begins the time, by the clock of the API server. Every writer ends it, and needs no clock for that.
@@ -28,7 +29,7 @@ export type Health = HealthyNow | { readonly why: string };
 
 interface HealthyNow {
   readonly image: Pick<HealthyImage, 'tag' | 'digest'>;
-  /** When the last of them became available, as far as their controllers say it. */
+  /** When the last of them was complete and available, as far as their controllers say it; at the end of the second that they name. */
   readonly availableSince?: Date;
 }
 
@@ -60,7 +61,7 @@ export function healthOf({ spec, status, generation }: Policy, { targets, aliase
   // Also as a part of a set, of which other images may run now.
   if (status.rejected?.some((rejected) => rejected.digest === digest) === true) return { why: 'what it runs has been rejected' };
   const times = targets.map(({ rollout }) => Date.parse(rollout?.availableSince ?? '')).filter((time) => !Number.isNaN(time));
-  return { image, ...(times.length > 0 && { availableSince: new Date(Math.max(...times)) }) };
+  return { image, ...(times.length > 0 && { availableSince: new Date(endOfSecond(Math.max(...times))) }) };
 }
 
 /** Why a policy never shows that its targets are healthy; undefined if it may. */
@@ -115,16 +116,16 @@ export function nextHealthy(
   if ('why' in health) return undefined;
   const { healthy: before } = policy.status;
   const { image, availableSince } = health;
-  const known = before?.digest === image.digest ? Date.parse(before.since) : readAt && endOfSecond(readAt);
+  const known = before?.digest === image.digest ? Date.parse(before.since) : readAt && endOfSecond(readAt.getTime());
   if (known === undefined || Number.isNaN(known)) return undefined;
   const since = Math.max(known, availableSince?.getTime() ?? 0);
   const tag = image.tag === undefined ? undefined : cut(image.tag, maxLengths.tag);
   return { ...defined({ tag }), digest: image.digest, since: toSeconds(new Date(Math.ceil(since / 1_000) * 1_000)) };
 }
 
-/** The API server names its time in whole seconds, rounded down. The later end is meant, so that no time counts that has not passed. */
-function endOfSecond(time: Date): number {
-  return Math.floor(time.getTime() / 1_000) * 1_000 + 1_000;
+/** The API server and its controllers name their time in whole seconds, rounded down. The later end is meant, so that no time counts that has not passed. */
+function endOfSecond(time: number): number {
+  return Math.floor(time / 1_000) * 1_000 + 1_000;
 }
 
 /** The status without the image if the snapshot shows that it is not true any more. */
@@ -136,7 +137,11 @@ export function withoutDisproved(status: PolicyStatus, policy: Policy, snapshot:
 }
 
 /** Whether a check has to write another image than the status has: one that begins, has been interrupted, or has ended. */
-export function isHealthOutdated(policy: Policy, snapshot: TargetSnapshot, isFollowed: boolean | undefined): boolean {
+export function isHealthOutdated(
+  policy: Policy,
+  snapshot: Pick<TargetSnapshot, 'targets' | 'aliases'>,
+  isFollowed: boolean | undefined,
+): boolean {
   if (isFollowed === undefined) return false;
   const { healthy } = policy.status;
   const health = isFollowed ? healthOf(policy, snapshot) : { why: 'nobody follows it' };

@@ -29,7 +29,10 @@ function readDeployment({ spec, status }: Parts): WorkloadRollout {
   const total = numberOf(status['replicas']);
   const { status: progresses, reason, message, lastUpdateTime, lastTransitionTime } = conditionOf(status, 'Progressing');
   const failure = conditionOf(status, 'ReplicaFailure');
-  const isAvailable = conditionOf(status, 'Available');
+  const available = conditionOf(status, 'Available');
+  // Written when a rollout ends, also one to an earlier revision, and not while pods are replaced or scaled.
+  const completeSince = reason === 'NewReplicaSetAvailable' ? lastUpdateTime : '';
+  const availableSince = available.status === 'True' ? laterOf(available.lastTransitionTime, completeSince) : '';
   const resumedAt = reason === 'DeploymentResumed' ? lastUpdateTime : progresses === 'True' ? lastTransitionTime : '';
   return {
     observedGeneration: numberOf(status['observedGeneration']),
@@ -45,7 +48,7 @@ function readDeployment({ spec, status }: Parts): WorkloadRollout {
     ...(reason !== '' && { isIncomplete: reason !== 'NewReplicaSetAvailable' }),
     ...(failure.status === 'True' && { [isDenied(failure.message) ? 'denied' : 'cannotCreate']: failure.message }),
     ...(resumedAt !== '' && { resumedAt }),
-    ...(isAvailable.status === 'True' && isAvailable.lastTransitionTime !== '' && { availableSince: isAvailable.lastTransitionTime }),
+    ...(availableSince !== '' && { availableSince }),
     ...(spec['paused'] === true && { haltedBecause: 'it is paused' }),
   };
 }
@@ -95,6 +98,11 @@ function haltOf(strategy: Raw): string | undefined {
 /** Whether a pod was refused because of its image, as an admission webhook or policy may do. A quota would refuse any pod. */
 function isDenied(message: string): boolean {
   return /\bdenied (?:the )?request\b/.test(message);
+}
+
+/** The later one of two times of an API server, either of which may be absent. */
+function laterOf(a: string, b: string): string {
+  return Date.parse(b) > Date.parse(a) || a === '' ? b : a;
 }
 
 function conditionOf({ conditions }: Raw, wanted: string) {

@@ -9,7 +9,7 @@ import { resolveTargets } from '../../core/model/resolve-target.ts';
 import { asSeenBy, needsConsent } from '../../core/plan/consent.ts';
 import { hasChanges, type UpdatePlan } from '../../core/plan/plan-update.ts';
 import { followedOf, proofOf, whyCircular, whyNotFollowed, type FollowedNow } from '../../core/plan/proven.ts';
-import { healthOf } from '../../core/rollout/health.ts';
+import { isHealthOutdated } from '../../core/rollout/health.ts';
 import type { Attempt } from './attempt.ts';
 import type { Ports } from './ports.ts';
 import type { Selection } from './selection.ts';
@@ -83,23 +83,21 @@ async function readOne(
   const onNamespace = isAsked ? await consentOf(name.namespace, workloads, signal) : undefined;
   const shown = followedOf(name, found, whyNotFollowed(policy, name, { onTarget, onNamespace }, crossNamespace));
   if (shown.digest === undefined || found === undefined) return shown;
-  const runs = await whatRuns(found, ports, signal);
-  // Its status is late. The next try finds what it says then.
-  if (runs !== shown.digest) throw new Error(`the targets of ImagePolicy ${policyKey(name)} do not run what its status says`);
+  // The next try finds what it says then.
+  if (await isLate(found, ports, signal)) throw new Error(`the targets of ImagePolicy ${policyKey(name)} do not run what its status says`);
   return shown;
 }
 
-/** The digest that the targets of a policy run now, complete and available. Its status may be late: whoever changed them may have been killed before writing it. */
-async function whatRuns(followed: ImagePolicy, { cluster, workloads }: FollowPorts, signal: AbortSignal): Promise<string | undefined> {
-  if (!isUsable(followed.spec)) return undefined;
+/** Whether the targets of a policy run something else than its status says, or have not run it all the time: whoever changed or watched them may have been killed before writing it. */
+async function isLate(followed: ImagePolicy, { cluster, workloads }: FollowPorts, signal: AbortSignal): Promise<boolean> {
+  if (!isUsable(followed.spec)) return true;
   const refs = resolveTargets(followed.spec.targets, asSeenBy(followed, cluster));
   const answers = await inParallel(refs, maxParallel, (ref) => workloads.read(ref, signal));
   const targets = answers.flatMap((answer) => {
     if (answer.status === 'rejected') throw answer.reason;
     return answer.value ?? [];
   });
-  const health = healthOf(followed, { targets, aliases: cluster.aliases });
-  return 'image' in health ? health.image.digest : undefined;
+  return isHealthOutdated(followed, { targets, aliases: cluster.aliases }, true);
 }
 
 /** The consent of a Namespace; undefined where it may not be read, which is no consent. */

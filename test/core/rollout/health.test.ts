@@ -68,7 +68,11 @@ test('the time begins when the targets were read, goes on while they run the ima
   assert.equal(nextHealthy(known(), snapshot, { isFollowed: false, readAt }), undefined);
   assert.equal(nextHealthy(known(), snapshot, { isFollowed: undefined })?.since, since, 'a command that knows no other policies keeps it');
   const interrupted = snapshotFrom(known(), [runs({ availableSince: '2026-03-01T12:00:50Z' })]);
-  assert.equal(nextHealthy(known(), interrupted, { isFollowed: true })?.since, '2026-03-01T12:00:50Z');
+  assert.equal(
+    nextHealthy(known(), interrupted, { isFollowed: true })?.since,
+    '2026-03-01T12:00:51Z',
+    'the end of the second that is named',
+  );
   const other = snapshotFrom(known(), [runs({}, {}, digestOf('a'))]);
   assert.equal(nextHealthy(known(), other, { isFollowed: true, readAt })?.since, '2026-03-01T12:00:31Z');
 });

@@ -92,6 +92,19 @@ test('progress counts from when the rollout continued after it had stalled', () 
   assert.equal(resumed({ status: 'False', reason: 'ProgressDeadlineExceeded', ...times })?.resumedAt, undefined);
 });
 
+test('it is known since when the newest revision is complete and available, by what the controller wrote last', () => {
+  const [first, second] = ['2026-03-02T00:00:01Z', '2026-03-02T00:00:09Z'];
+  const available = (lastTransitionTime: string, status = 'True') => ({ type: 'Available', status, lastTransitionTime });
+  const progressing = (lastUpdateTime: string, reason = 'NewReplicaSetAvailable') => ({ type: 'Progressing', reason, lastUpdateTime });
+  const since = (...conditions: object[]) => projectRollout('Deployment', { status: { conditions } })?.availableSince;
+  assert.equal(since(available(second), progressing(first)), second, 'its pods were gone since');
+  assert.equal(since(available(first), progressing(second)), second, 'another revision has run since');
+  assert.equal(since(available(first), progressing(second, 'ReplicaSetUpdated')), first);
+  assert.equal(since(available(first)), first);
+  assert.equal(since(available(first, 'False'), progressing(second)), undefined);
+  assert.equal(since(progressing(second)), undefined);
+});
+
 test('a failure to create pods is known, unless the pods themselves were rejected', () => {
   const cannotCreate = (message: string, status = 'True') =>
     projectRollout('Deployment', { status: { conditions: [{ type: 'ReplicaFailure', status, reason: 'FailedCreate', message }] } })
