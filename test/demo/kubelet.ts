@@ -60,13 +60,13 @@ function stateOf(isReady: boolean) {
 /** Whether the image, which `pushImage` made, ends as soon as it is started. */
 async function hasCrashingContent(image: string): Promise<boolean> {
   const { layers } = await readManifest(image);
-  return (await (await read(image, `blobs/${layers[0]?.digest}`)).text()) === crashing;
+  return (await (await read(image, () => `blobs/${layers[0]?.digest}`)).text()) === crashing;
 }
 
 /** The configuration of an image of one platform. */
 export async function readConfig(image: string): Promise<{ readonly config?: { readonly Env?: readonly string[] } }> {
   const { config } = await readManifest(image);
-  return (await (await read(image, `blobs/${config.digest}`)).json()) as { config?: { Env?: string[] } };
+  return (await (await read(image, () => `blobs/${config.digest}`)).json()) as { config?: { Env?: string[] } };
 }
 
 interface Manifest {
@@ -75,11 +75,12 @@ interface Manifest {
 }
 
 async function readManifest(image: string): Promise<Manifest> {
-  const tag = image.split(':').at(-1);
-  return (await (await read(image, `manifests/${tag}`)).json()) as Manifest;
+  return (await (await read(image, (reference) => `manifests/${reference}`)).json()) as Manifest;
 }
 
-function read(image: string, path: string): Promise<Response> {
-  const [, host = '', repository = ''] = /^([^/]+)\/(.+):[\w.-]+$/.exec(image) ?? [];
-  return fetch(`http://${host}/v2/${repository}/${path}`, { headers: { accept: 'application/vnd.oci.image.manifest.v1+json' } });
+/** Asks for something of an image: by its digest where it is named with one, else by its tag. */
+function read(image: string, pathOf: (reference: string) => string): Promise<Response> {
+  const [, host = '', repository = '', tag = '', digest] = /^([^/]+)\/([^:@]+)(?::([\w.-]+))?(?:@(sha256:[0-9a-f]+))?$/.exec(image) ?? [];
+  const accept = 'application/vnd.oci.image.manifest.v1+json';
+  return fetch(`http://${host}/v2/${repository}/${pathOf(digest ?? tag)}`, { headers: { accept } });
 }

@@ -1,4 +1,4 @@
-/** The worlds of docs/tutorial.md and docs/tutorial-base-images.md: a cluster whose Deployments roll out, a registry that announces pushes, image-watcher, and a shell that reaches them. */
+/** The worlds of docs/tutorial.md, docs/tutorial-production.md and docs/tutorial-base-images.md: a cluster whose Deployments roll out, a registry that announces pushes, image-watcher, and a shell that reaches them. */
 import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -22,6 +22,7 @@ export type RunPart = <T>(what: string, work: () => Promise<T>) => Promise<T>;
 /** The tutorials by their names on the command line. */
 export const tutorials = {
   push: { page: 'docs/tutorial.md', program: 'test/demo/push.ts' },
+  production: { page: 'docs/tutorial-production.md', program: 'test/demo/push.ts' },
   base: { page: 'docs/tutorial-base-images.md', program: 'test/demo/push-base.ts' },
 } as const;
 export type Tutorial = keyof typeof tutorials;

@@ -1,4 +1,4 @@
-/** `npm run tutorial`: the world of docs/tutorial.md, and with `base` that of docs/tutorial-base-images.md, until Ctrl-C; with `--record`, runs the commands of the page and writes their output into it. */
+/** `npm run tutorial`: the world of docs/tutorial.md, and with a name that of another tutorial, until Ctrl-C; with `--record`, runs the commands of the page and writes their output into it. */
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,16 +7,17 @@ import { consoleStepsOf, withOutputs } from '../docs/console.ts';
 import { prepareServers } from '../harness/prepare.ts';
 import { reportLongWaits } from '../harness/wait-for.ts';
 import { createSteps } from './steps.ts';
-import { startTutorialWorld, tutorials, type TutorialWorld } from './tutorial-world.ts';
+import { startTutorialWorld, type Tutorial, tutorials, type TutorialWorld } from './tutorial-world.ts';
 
 const usage = `Usage: npm run tutorial [-- [TUTORIAL] [--record]]
 
 Starts Redis, etcd, kube-apiserver with controllers, a registry and image-watcher on loopback ports, for the commands of a page. Stays up until Ctrl-C.
 
-  push      docs/tutorial.md: from the first push to a release that fails and is rolled back (the default)
-  base      docs/tutorial-base-images.md: a patched base image reaches its applications, for the platform engineer and for a team
+  push        docs/tutorial.md: from the first push to a release that fails and is rolled back (the default)
+  production  docs/tutorial-production.md: production runs what staging has proven
+  base        docs/tutorial-base-images.md: a patched base image reaches its applications, for the platform engineer and for a team
 
-  --record  run the commands of the page, and write their output into it
+  --record    run the commands of the page, and write their output into it
 `;
 
 const options = { record: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const;
@@ -26,7 +27,7 @@ if (values.help) {
   process.stdout.write(usage);
   process.exit(0);
 }
-if ((name !== 'push' && name !== 'base') || others.length > 0) {
+if (!isTutorial(name) || others.length > 0) {
   process.stderr.write(`there is no tutorial "${positionals.join(' ')}"\n\n${usage}`);
   process.exit(2);
 }
@@ -47,6 +48,10 @@ try {
   }
 } finally {
   await world.stop();
+}
+
+function isTutorial(text: string): text is Tutorial {
+  return Object.hasOwn(tutorials, text);
 }
 
 async function record({ run }: TutorialWorld): Promise<void> {

@@ -19,9 +19,12 @@ function normalise(output: string): string {
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
     .replaceAll(/\b\d+ ms\b/g, 'N ms')
     .replaceAll(/\b\d+d\b */g, 'Nd ')
+    .replaceAll(/(?<=\b(?:healthy|runs|waits) for )\d+[smh]\b */g, 'N ')
+    .replaceAll(/(?<=\b(?:failed|ran) )\d+[smh] ago\b */g, 'N ago ')
+    .replaceAll(/^IMAGE .*$/gm, (line) => line.replaceAll(/ +/g, ' '))
     .replaceAll(/-base\.\d{8}(?:\.\d)?\b/g, '-base.DATE')
     .replaceAll(/\bbase-java-21-[0-9a-f]{16}\b/g, 'CHILD')
-    .replaceAll(/\bweb-[a-z0-9]{6,10}-[a-z0-9]{5}\b/g, 'POD')
+    .replaceAll(/\bweb(-staging)?-[a-z0-9]{6,10}-[a-z0-9]{5}\b/g, 'POD')
     .replaceAll(/(?<= {2}registry {2})[0-9a-f]{8,64}$/gm, 'ID');
 }
 
