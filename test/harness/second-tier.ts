@@ -5,6 +5,7 @@ export const secondTier: Readonly<Record<string, string>> = {
   'test/end-to-end/alongside-storm.test.ts': 'images that are changed together, over kills',
   'test/end-to-end/base-acceptance.test.ts': 'base images as a whole, with real images of all kinds',
   'test/end-to-end/conversion-storm.test.ts': 'the bounds of the conversion webhook',
+  'test/end-to-end/environments-storm.test.ts': 'what production may run, over kills',
   'test/end-to-end/mixed-pushes.test.ts': 'what keeps images and charts apart while processes are killed',
   'test/end-to-end/overload.test.ts': 'the bounds of the receiver',
   'test/end-to-end/storm.test.ts': 'the bounds of the queue',
