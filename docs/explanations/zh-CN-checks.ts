@@ -2,11 +2,11 @@
 const duration = '时长以 h、m、s 书写，最多 8784h："90s"、"1h30m"。';
 
 export const chineseChecks: Readonly<Record<string, string>> = {
-  'Checks with a veto: a migration is tried before the change, errors are counted while it rolls out, and an endpoint says afterwards whether it works.':
-    '有否决权的检查：修改之前试运行迁移，滚动更新期间统计错误，之后由一个端点说明它是否可用。',
-  'What has a veto on an image: endpoints, queries of Prometheus, Jobs. Each gives one verdict on each image.':
-    '对镜像有否决权的检查：HTTP 端点、Prometheus 查询、Job。每项检查对每个镜像给出一个结论。',
-  'The name of the check, in messages and in the names of Jobs.': '检查的名称，用于消息和 Job 的名称。',
+  'Checks with a veto: a migration is tried before the change, errors are counted while it rolls out, and afterwards an endpoint and an analysis of Argo Rollouts say whether it works.':
+    '有否决权的检查：修改之前试运行迁移，滚动更新期间统计错误，之后由一个端点和 Argo Rollouts 的一次分析说明它是否可用。',
+  'What has a veto on an image: endpoints, queries of Prometheus, Jobs, AnalysisRuns of Argo Rollouts. Each gives one verdict on each image.':
+    '对镜像有否决权的检查：HTTP 端点、Prometheus 查询、Job、Argo Rollouts 的 AnalysisRun。每项检查对每个镜像给出一个结论。',
+  'The name of the check, in messages and in the names of Jobs and AnalysisRuns.': '检查的名称，用于消息以及 Job 和 AnalysisRun 的名称。',
   'before: before anything is changed. during: from the first change until its rollout is over. after: when what was changed has rolled out. With waves, during and after are about the first wave, and the others wait.':
     'before：在任何修改之前。during：从首次修改到其滚动更新结束。after：修改的内容滚动更新完成之后。使用 waves 时，during 和 after 针对第一批，其他批次等待。',
   'How often it is asked. A duration in h, m and s, at most 8784h: "90s", "1h30m".': `询问的间隔。${duration}`,
@@ -32,6 +32,10 @@ export const chineseChecks: Readonly<Record<string, string>> = {
     '运行由已暂停的 CronJob 生成的 Job。Job 完成时检查通过。',
   'The name of a CronJob in the namespace of the policy. It must be suspended, and have the annotation operator.technomad.dev/check: allow.':
     '策略所在命名空间中 CronJob 的名称。它必须已暂停，并带有注解 operator.technomad.dev/check: allow。',
+  'Makes an AnalysisRun of Argo Rollouts. It passes when the run is successful. Args of the template that are named image, tag, digest and policy get the values of the image.':
+    '创建 Argo Rollouts 的 AnalysisRun。运行成功时检查通过。模板中名为 image、tag、digest 和 policy 的参数会得到该镜像的值。',
+  'The name of an AnalysisTemplate in the namespace of the policy. It must have the annotation operator.technomad.dev/check: allow.':
+    '策略所在命名空间中 AnalysisTemplate 的名称。它必须带有注解 operator.technomad.dev/check: allow。',
   'write min, max or both: the range of good numbers': '请写 min、max 或两者：良好值的范围',
   'no number is in the range: min is greater than max': '没有数在该范围内：min 大于 max',
   'two checks have the same name: each needs its own': '两项检查同名：每项都需要自己的名称',
@@ -39,7 +43,7 @@ export const chineseChecks: Readonly<Record<string, string>> = {
   'The last 24 checks of rollout.checks, the latest first.': 'rollout.checks 的最近 24 次检查，最新的在前。',
   'The name of the check in rollout.checks.': 'rollout.checks 中检查的名称。',
   'When it is asked.': '何时询问。',
-  'The id of the question, which endpoints and Jobs see.': '问题的 id，端点和 Job 可以看到。',
+  'The id of the question, which endpoints, Jobs and AnalysisRuns see.': '问题的 id，端点、Job 和 AnalysisRun 可以看到。',
   'The tag of the image.': '镜像的标签。',
   'The digest of the image.': '镜像的摘要。',
   'Running: there is no verdict yet. Passed, Failed: the verdict. TimedOut: there was no answer in time, which counts as a failure of unknown cause.':
@@ -48,6 +52,6 @@ export const chineseChecks: Readonly<Record<string, string>> = {
   'When the verdict was given.': '给出结论的时间。',
   'The number of the last question whose answer is recorded here.': '此处记录了回答的最后一个问题的编号。',
   'How many bad answers there were.': '有多少个不良的回答。',
-  'Whether the Job of the check was created.': '检查的 Job 是否已创建。',
+  'Whether the Job or the AnalysisRun of the check was created.': '检查的 Job 或 AnalysisRun 是否已创建。',
   'The last answer, for people.': '最后的回答，供人阅读。',
 };

@@ -131,16 +131,21 @@ describe('the permissions of the chart', { skip }, () => {
     }
   });
 
-  test('include creating Jobs only where checks may run them', async () => {
-    const ofJobs = (objects: readonly Manifest[]) =>
+  test('include creating Jobs and AnalysisRuns only where checks may make them', async () => {
+    const made = ['jobs', 'analysisruns', 'analysistemplates'];
+    const ofMade = (objects: readonly Manifest[]) =>
       grantsOf(objects, 'image-watcher-work')
         .flatMap(({ rules }) => rules)
-        .filter(({ resources }) => resources.includes('jobs'))
-        .flatMap(({ verbs }) => verbs);
-    for (const values of [{}, { config: { checks: { jobs: false } } }]) assert.deepEqual(ofJobs(await renderChart(values)), []);
-    const objects = await renderChart(valueSets['checks that run Jobs'] ?? {});
-    assert.deepEqual(sorted(grantsOf(objects, 'image-watcher-work')), sorted(shippedGrants('work', { checkJobs: true })));
-    assert.deepEqual(ofJobs(objects), ['get', 'create']);
+        .filter(({ resources }) => resources.some((one) => made.includes(one)))
+        .map(({ resources, verbs }) => `${verbs.join(' ')} ${resources.join(' ')}`);
+    for (const values of [{}, { config: { checks: { jobs: false, analysis: false } } }])
+      assert.deepEqual(ofMade(await renderChart(values)), []);
+    const jobs = await renderChart(valueSets['checks that run Jobs'] ?? {});
+    assert.deepEqual(sorted(grantsOf(jobs, 'image-watcher-work')), sorted(shippedGrants('work', { checkJobs: true })));
+    assert.deepEqual(ofMade(jobs), ['get create jobs']);
+    const analysis = await renderChart(valueSets['checks that make AnalysisRuns'] ?? {});
+    assert.deepEqual(sorted(grantsOf(analysis, 'image-watcher-work')), sorted(shippedGrants('work', { analysis: true })));
+    assert.deepEqual(ofMade(analysis), ['get analysistemplates', 'get create analysisruns']);
   });
 
   test('include the ConfigMaps that the configuration names, and no others', async () => {

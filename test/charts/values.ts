@@ -85,6 +85,7 @@ export const valueSets: Readonly<Record<string, Values>> = {
     },
   },
   'checks that run Jobs': { config: { receivers, checks: { jobs: true } }, envFrom },
+  'checks that make AnalysisRuns': { config: { receivers, checks: { analysis: true } }, envFrom },
   'a ConfigMap beside the chart': { configFrom: 'settings', envFrom: [{ secretRef: { name: 'receivers', optional: true } }] },
   'a Redis of your own': { redis: { embedded: { enabled: false }, external: { secretName: 'redis' } } },
   'a Redis of your own, without a secret': {

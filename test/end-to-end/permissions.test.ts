@@ -6,13 +6,14 @@ import { patchStatus } from '../../src/service/kube/patch-status.ts';
 import { rewriteObject } from '../../src/conversion/crd/rewrite-objects.ts';
 import { readStatus } from '../../src/core/model/stored-status.ts';
 import { crdName } from '../../src/service/resources/group.ts';
+import { installDefinition } from '../service/kube/targets/real-definition.ts';
 import { plainPath, policiesPath } from '../service/resources/install-crd.ts';
 import { runCommand, runCrd } from '../cli/run-command.ts';
 import { isUseOf, rightsOf, type AuditLog, type Right } from '../harness/audit-log.ts';
 import { startControlPlane } from '../harness/control-plane.ts';
 import { pushImage } from '../harness/push-image.ts';
-import { giveGrants, kubeconfigWithGrants } from '../harness/service-account.ts';
-import { shippedGrants, type Grantee, type Installation } from '../harness/shipped-permissions.ts';
+import { giveGrants, kubeconfigWithGrants, type Grant } from '../harness/service-account.ts';
+import { shippedGrants, shippedRules, type Grantee, type Installation } from '../harness/shipped-permissions.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { conversionCluster, olderPolicy } from './conversion-world.ts';
 import { playKubelet } from './pods.ts';
@@ -42,16 +43,16 @@ describe('the permissions of the chart', () => {
     kubeconfigWithGrants(world.cluster, accountOf(account), shippedGrants(grantee, installation));
   const format = ({ verb, group, resource, name }: Right) =>
     `${verb} ${resource}${group && `.${group}`}${name === undefined ? '' : ` ${name}`}`;
-  const unused = (grantee: Grantee) => {
-    const requests = audit.requestsOf(accountOf(grantee));
-    const rights = rightsOf(shippedGrants(grantee).flatMap(({ rules }) => rules));
-    // BaseImagePolicies are not reconciled here, so nothing is recorded of their bases.
-    const asked = rights.filter(({ resource }) => !resource.startsWith('baseimage'));
-    return asked.filter((right) => !requests.some((request) => isUseOf(right, request))).map(format);
+  const unusedOf = (grants: readonly Grant[], account: string) => {
+    const requests = audit.requestsOf(accountOf(account));
+    const rights = rightsOf(grants.flatMap(({ rules }) => rules));
+    return rights.filter((right) => !requests.some((request) => isUseOf(right, request))).map(format);
   };
   const assertAllUsed = async (grantee: Grantee) => {
-    const allUsed = waitFor(`every right of ${grantee} to be used`, () => unused(grantee).length === 0);
-    await allUsed.catch((cause: unknown) => assert.deepEqual(unused(grantee), [], String(cause)));
+    // BaseImagePolicies are not reconciled here, so nothing is recorded of their bases.
+    const unused = () => unusedOf(shippedGrants(grantee), grantee).filter((right) => !/ baseimage/.test(right));
+    const allUsed = waitFor(`every right of ${grantee} to be used`, () => unused().length === 0);
+    await allUsed.catch((cause: unknown) => assert.deepEqual(unused(), [], String(cause)));
   };
   const assertNothingForbidden = (account: string) => {
     const forbidden = audit.requestsOf(accountOf(account)).filter(({ isForbidden }) => isForbidden);
@@ -194,6 +195,55 @@ describe('the permissions of the chart', () => {
     await giveGrants(world.cluster, accountOf('partly'), shippedGrants('work', { watched: [late] }));
     await waitForPatches(late, ['Deployment'], image('late', '1.1.0'));
     await service.stop();
+  });
+
+  it('are enough for checks that run Jobs and make AnalysisRuns, and all that these add are used', async () => {
+    const kubeconfig = await grant('work', 'checks', { checkJobs: true, analysis: true });
+    const service = await world.start({ kubeconfig, roles: 'receive,work', config: { checks: { jobs: true, analysis: true } } });
+    for (const name of ['analysistemplate', 'analysisrun']) await installDefinition(world.cluster, name);
+    const consent = { 'operator.technomad.dev/check': 'allow' };
+    const createIn = (group: string, resource: string, object: object) =>
+      world.cluster.request('POST', `/apis/${group}/namespaces/${world.namespace}/${resource}`, { apiVersion: group, ...object });
+    const pods = { spec: { restartPolicy: 'Never', containers: [{ name: 'job', image: 'job:1' }] } };
+    await createIn('batch/v1', 'cronjobs', {
+      kind: 'CronJob',
+      metadata: { name: 'smoke', annotations: consent },
+      spec: { suspend: true, schedule: '0 0 1 1 *', jobTemplate: { spec: { template: pods } } },
+    });
+    await createIn('argoproj.io/v1alpha1', 'analysistemplates', {
+      kind: 'AnalysisTemplate',
+      metadata: { name: 'success', annotations: consent },
+      spec: { metrics: [{ name: 'success', provider: { web: { url: 'http://metrics.example.com' } } }] },
+    });
+    await push('checked', '1.0.0');
+    await world.createDeployment('checked', image('checked', '1.0.0'));
+    const common = { phase: 'before', every: '1s', timeout: '10m', retries: 0 } as const;
+    const checks = [
+      { ...common, name: 'job', job: { cronJob: 'smoke' } },
+      { ...common, name: 'run', analysis: { template: 'success' } },
+    ];
+    await world.createPolicy('checked', `${world.quiet.host}/shop/checked`, { strategy: 'SemVer' }, { rollout: { checks } });
+    await world.waitForFirstLook('checked');
+    await push('checked', '1.1.0');
+    await announce(service, 'checked', '1.1.0');
+    await waitFor('both checks to run', async () => {
+      const { checks: asked = [] } = await world.readStatus('checked');
+      return asked.length === 2 && asked.every(({ job }) => job === true);
+    });
+    assert.deepEqual(unusedOf([{ rules: ['work-checks', 'work-analysis'].flatMap(shippedRules) }], 'checks'), []);
+    assertNothingForbidden('checks');
+    await service.stop();
+  });
+
+  it('without these are not enough for such checks: nothing else lets the service create what runs', async () => {
+    const kubeconfig = await grant('work', 'unasked');
+    const client = await openKubeClient({ kubeconfig, requestTimeoutMs: 60_000 });
+    for (const path of ['/apis/batch/v1', '/apis/argoproj.io/v1alpha1'].map((group) => `${group}/namespaces/${world.namespace}`)) {
+      const [resource, kind] = path.includes('batch') ? ['jobs', 'Job'] : ['analysisruns', 'AnalysisRun'];
+      const body = { kind, metadata: { name: 'x' }, spec: {} };
+      await assert.rejects(client.request({ method: 'POST', path: `${path}/${resource}`, body }), /403 Forbidden/);
+    }
+    await client.close();
   });
 
   it('are enough for the role convert and the commands for the definition, and all of them are used', async () => {

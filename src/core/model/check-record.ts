@@ -16,7 +16,7 @@ export const checkRecord = z
   .object({
     name: text(63, 'The name of the check in rollout.checks.'),
     phase: z.enum(['before', 'during', 'after']).describe('When it is asked.'),
-    id: text(64, 'The id of the question, which endpoints and Jobs see.'),
+    id: text(64, 'The id of the question, which endpoints, Jobs and AnalysisRuns see.'),
     tag: tag('The tag of the image.'),
     digest: digest('The digest of the image.').exactOptional(),
     state: z
@@ -28,7 +28,7 @@ export const checkRecord = z
     at: time('When the verdict was given.').exactOptional(),
     answered: z.int().min(0).exactOptional().describe('The number of the last question whose answer is recorded here.'),
     failures: z.int().min(0).exactOptional().describe('How many bad answers there were.'),
-    job: z.boolean().exactOptional().describe('Whether the Job of the check was created.'),
+    job: z.boolean().exactOptional().describe('Whether the Job or the AnalysisRun of the check was created.'),
     message: message('The last answer, for people.').exactOptional(),
   })
   .describe('A check of an image, and its verdict.');

@@ -31,7 +31,8 @@ export interface CheckSettings {
 export type CheckQuestion =
   | { readonly kind: 'http'; readonly url: string; readonly secret: { readonly name: string; readonly key: string } }
   | PrometheusQuestion
-  | { readonly kind: 'job'; /** The suspended CronJob in the namespace of the policy. */ readonly cronJob: string };
+  | { readonly kind: 'job'; /** The suspended CronJob in the namespace of the policy. */ readonly cronJob: string }
+  | { readonly kind: 'analysis'; /** The AnalysisTemplate of Argo Rollouts in the namespace of the policy. */ readonly template: string };
 
 /** A query whose results must all be in a range. */
 export interface PrometheusQuestion {

@@ -60,7 +60,7 @@ function nextRecord(record: CheckRecord, { check, question, answer, now, isUnder
   return message === before ? record : answeredAs('Running');
 }
 
-/** The status that remembers that the Job of a check was created, so that it is not created again when it is gone. */
+/** The status that remembers that the Job or the AnalysisRun of a check was created, so that it is not created again when it is gone. */
 export function withJob<S extends PolicyStatus>(status: S, id: string): S {
   const { checks = [] } = status;
   if (checks.every((one) => one.id !== id || one.job === true)) return status;

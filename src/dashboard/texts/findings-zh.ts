@@ -81,6 +81,7 @@ export const findingsZh: Readonly<Record<SentenceId, string>> = {
   'without.work-bases': 'BaseImagePolicy 不起作用',
   'without.work-notifications': '不会通知命名空间的 NotificationTarget',
   'without.work-checks': '运行 Job 的检查会超时',
+  'without.work-analysis': '创建 AnalysisRun 的检查会超时',
   'without.work-rebase': '由 BaseImagePolicy 变基的镜像不会滚动更新',
   'without.work-secrets': '只能匿名或用服务自己的凭据读取镜像仓库，并且不能用 Secret 中的密钥验证签名',
   'without.work-secret-watches': 'Secret 的内容每 30 秒重新读取，策略在下次轮询时才发现 Secret 的修改',

@@ -1,5 +1,6 @@
 import type { SecretContent, SecretRef } from '../../core/model/image-source.ts';
 import type { KubeClient } from '../kube/client.ts';
+import type { AllowedChecks } from './allowed-checks.ts';
 
 /** A Prometheus that the operator offers to policies. */
 export interface PrometheusServer {
@@ -12,13 +13,9 @@ export interface PrometheusServer {
 }
 
 /** What checks are asked with, and what the operator allows. */
-export interface CheckMeans {
+export interface CheckMeans extends AllowedChecks {
   readonly fetch: typeof fetch;
-  /** The hosts that policies may name. */
-  readonly hosts: readonly string[];
   readonly servers: readonly PrometheusServer[];
-  /** Whether Jobs may be created. */
-  readonly jobs: boolean;
   readonly client: KubeClient;
   readonly readSecret: (secret: SecretRef, options: { readonly refresh: boolean; readonly signal?: AbortSignal }) => Promise<SecretContent>;
   /** The name of the cluster, which events name. */

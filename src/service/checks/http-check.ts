@@ -1,15 +1,13 @@
 /** A check by an endpoint: a signed CloudEvent, answered with a verdict. */
 import { z } from 'zod';
 import { defined } from '../../core/model/defined.ts';
-import { isListedHost } from '../../core/model/host-list.ts';
 import type { CheckQuestion } from '../../core/model/rollout-check.ts';
 import { signEvent } from '../../core/model/signed-event.ts';
-import { cut } from '../../core/model/text.ts';
 import { exchange } from '../proxy/exchange.ts';
 import type { AskedAnswer, CheckRequest } from '../reconcile/checks/check-request.ts';
+import { oneLine } from './answer-text.ts';
 import { answerWithinMs, type CheckMeans } from './check-means.ts';
 
-const maxReason = 300;
 const answer = z.object({ verdict: z.enum(['pass', 'fail', 'wait']), reason: z.string().exactOptional() });
 
 /** Sends the event. Every other answer than a 2xx with a verdict is none. */
@@ -18,13 +16,7 @@ export async function askEndpoint(
   request: CheckRequest,
   means: CheckMeans,
 ): Promise<AskedAnswer> {
-  const url = URL.parse(text);
-  if (url === null) return { kind: 'none', message: 'its url is no URL' };
-  if (!isListedHost(url, means.hosts))
-    return {
-      kind: 'none',
-      message: `its host ${url.host} is not allowed: ask the operator to add it to checks.hosts of the configuration`,
-    };
+  const url = new URL(text);
   const key = await readKey(request.policy.namespace, secret, request.signal, means);
   const event = { ...eventOf(request, means), time: new Date(means.now()).toISOString() };
   const { result, status, json } = await exchange(
@@ -40,7 +32,7 @@ export async function askEndpoint(
       message: `POST to ${url.origin} was answered ${status} without a verdict: {"verdict": "pass"}, or "fail" with a "reason"`,
     };
   const { verdict, reason = '' } = read.data;
-  return { kind: verdict === 'wait' ? 'none' : verdict, message: cut(reason.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim(), maxReason) };
+  return { kind: verdict === 'wait' ? 'none' : verdict, message: oneLine(reason) };
 }
 
 /** The event is the same for every question of a check, but for its time, so that an endpoint can recognise it by its id. */

@@ -106,6 +106,7 @@ export function createProcessors(foundation: Foundation, caches: WorkCaches, con
       hosts: settings.config.checks.hosts,
       servers: settings.checkServers,
       jobs: settings.config.checks.jobs,
+      analysis: settings.config.checks.analysis,
       client,
       readSecret: access.readSecret,
       cluster: settings.config.cluster.name,

@@ -46,6 +46,12 @@ export const checks = z
       .describe(
         'Whether checks may run Jobs, made from suspended CronJobs in the namespaces of policies. The chart then grants the permission.',
       ),
+    analysis: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Whether checks may make AnalysisRuns of Argo Rollouts, from AnalysisTemplates in the namespaces of policies. The chart then grants the permission.',
+      ),
   })
   .describe('What the checks of policies may use. See [Checks](checks.md).')
   .prefault({});

@@ -151,6 +151,7 @@ async function gatherPermissions(
     'work-notifications',
     'work-rebase',
     ...(config.checks.jobs ? (['work-checks'] as const) : []),
+    ...(config.checks.analysis ? (['work-analysis'] as const) : []),
     'work-status',
     'work-secrets',
     'work-secret-watches',

@@ -80,6 +80,7 @@ export const sentences = {
   'without.work-bases': 'BaseImagePolicies do nothing',
   'without.work-notifications': 'NotificationTargets of namespaces are not notified',
   'without.work-checks': 'checks that run Jobs time out',
+  'without.work-analysis': 'checks that make AnalysisRuns time out',
   'without.work-rebase': 'images that BaseImagePolicies have rebased are not rolled out',
   'without.work-secrets':
     'registries can be read anonymously or with the own credentials of the service only, and signatures cannot be verified with keys of Secrets',

@@ -25,6 +25,10 @@ export const shippedPermissions: Readonly<Record<PermissionFile, readonly Permis
   'work-checks': [
     {"apiGroups":["batch"],"resources":["jobs"],"verbs":["get","create"]},
   ],
+  'work-analysis': [
+    {"apiGroups":["argoproj.io"],"resources":["analysistemplates"],"verbs":["get"]},
+    {"apiGroups":["argoproj.io"],"resources":["analysisruns"],"verbs":["get","create"]},
+  ],
   'work-status': [
     {"apiGroups":["operator.technomad.dev"],"resources":["imagepolicies/status"],"verbs":["patch"]},
     {"apiGroups":["operator.technomad.dev"],"resources":["baseimagepolicies/status"],"verbs":["patch"]},

@@ -23,9 +23,10 @@ export function readCheck(check: Check): CheckSettings {
   };
 }
 
-function questionOf({ name, http, prometheus, job }: Check): CheckQuestion {
+function questionOf({ name, http, prometheus, job, analysis }: Check): CheckQuestion {
   if (http !== undefined) return { kind: 'http', url: http.url, secret: http.secretRef };
   if (prometheus !== undefined) return { kind: 'prometheus', ...prometheus };
   if (job !== undefined) return { kind: 'job', cronJob: job.cronJob };
-  throw new PermanentError('InvalidPolicy', `spec.rollout.checks: ${name} asks nothing: write http, prometheus or job`);
+  if (analysis !== undefined) return { kind: 'analysis', template: analysis.template };
+  throw new PermanentError('InvalidPolicy', `spec.rollout.checks: ${name} asks nothing: write http, prometheus, job or analysis`);
 }

@@ -25,6 +25,7 @@ export function meansOf(means: Partial<CheckMeans>): CheckMeans {
     hosts: [],
     servers: [],
     jobs: true,
+    analysis: true,
     client: {
       request: () => Promise.reject(new Error('no request is expected')),
       streamLines: () => assertNever(),

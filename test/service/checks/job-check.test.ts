@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createAskCheck } from '../../../src/service/checks/ask-check.ts';
-import { jobNameOf } from '../../../src/service/checks/job-check.ts';
+import { madeNameOf } from '../../../src/service/checks/made-once.ts';
 import type { KubeRequest } from '../../../src/service/kube/client.ts';
 import { KubeError } from '../../../src/service/kube/kube-error.ts';
 import type { CheckRequest } from '../../../src/service/reconcile/checks/check-request.ts';
@@ -57,7 +57,7 @@ async function ask(objects: Readonly<Record<string, unknown>>, request: Partial<
   return { answer, made };
 }
 
-const name = jobNameOf(requestOf(question));
+const name = madeNameOf(requestOf(question));
 const jobWith = (condition: object | undefined, checkId = id) => ({
   metadata: { annotations: { 'operator.technomad.dev/check-id': checkId } },
   ...(condition && { status: { conditions: [condition] } }),
@@ -78,7 +78,7 @@ describe('the Job of a check', () => {
   });
   it('has a name of a length that is allowed, whatever the check is called', () => {
     const long = requestOf(question);
-    assert.ok(jobNameOf({ ...long, check: { ...long.check, name: `${'a'.repeat(39)}-${'b'.repeat(23)}` } }).length <= 63);
+    assert.ok(madeNameOf({ ...long, check: { ...long.check, name: `${'a'.repeat(39)}-${'b'.repeat(23)}` } }).length <= 63);
   });
   const refused: readonly (readonly [string, Readonly<Record<string, unknown>>, RegExp])[] = [
     ['there is no CronJob', {}, /no CronJob migrate/],

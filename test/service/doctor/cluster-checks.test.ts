@@ -47,6 +47,12 @@ test('the check of permissions names what is missing, and what that means', () =
     'warning',
     /may not create jobs.batch/,
   );
+  assertLine(
+    of({ file: 'work-analysis', missing: ['create analysisruns.argoproj.io'] }),
+    'permissions/work-analysis',
+    'warning',
+    /checks that make AnalysisRuns time out/,
+  );
   const rebase = of({ file: 'work-rebase', missing: ['create imagepolicies.operator.technomad.dev'] });
   assertLine(rebase, 'permissions/work-rebase', 'skipped', /rebased are not rolled out/);
   assert.match(rebase[0]?.action ?? '', /permissions\.rebase: true/);

@@ -17,6 +17,7 @@ const prometheus = fc.oneof(
   fc.constant({ server: 'main', query: 'up', min: -1.5, max: 2 }),
 );
 const job = some({ cronJob: label }, ['cronJob']);
+const analysis = some({ template: label }, ['template']);
 
 /** Checks of a policy, each with a name of its own. */
 function checksArbitrary(duration: fc.Arbitrary<string>): fc.Arbitrary<object[]> {
@@ -27,6 +28,7 @@ function checksArbitrary(duration: fc.Arbitrary<string>): fc.Arbitrary<object[]>
     some({ ...common, phase: fc.constantFrom('before', 'after'), for: duration, http }, ['name', 'http']),
     some({ ...common, phase, prometheus }, ['name', 'prometheus']),
     some({ ...common, phase, job }, ['name', 'job']),
+    some({ ...common, phase, analysis }, ['name', 'analysis']),
   );
   return fc.uniqueArray(check, { minLength: 1, maxLength: 3, selector: (one) => ('name' in one ? one.name : undefined) });
 }

@@ -6,13 +6,16 @@ export const checksZh: Readonly<Record<string, string>> = {
   'POST to {0} was answered {1} without a verdict: {"verdict": "pass"}, or "fail" with a "reason"':
     '发往 {0} 的 POST 得到答复 {1}，其中没有结论：应为 {"verdict": "pass"}，或 "fail" 和 "reason"',
   'this installation runs no Jobs for checks: checks.jobs of the configuration': '该安装不为检查运行 Job：配置的 checks.jobs',
-  'the Job {0} is gone before it had a verdict': 'Job {0} 在得出结论之前已不存在',
-  'the Job {0} runs': 'Job {0} 正在运行',
-  'the Job {0} cannot be read': '无法理解 Job {0}',
-  'the Job {0} was not made for this check': 'Job {0} 不是为该检查创建的',
+  'this installation makes no AnalysisRuns for checks: checks.analysis of the configuration':
+    '该安装不为检查创建 AnalysisRun：配置的 checks.analysis',
+  'the {0} {1} is gone before it had a verdict': '{0} {1} 在得出结论之前已不存在',
+  'the {0} {1} runs': '{0} {1} 正在运行',
+  'the {0} {1} cannot be read': '无法理解 {0} {1}',
+  'the {0} {1} was not made for this check': '{0} {1} 不是为该检查创建的',
   'the check {0} is asked before anything is changed': '检查 {0} 在进行任何修改之前询问',
   'the check {0} is asked from the first change until its rollout is over': '检查 {0} 从第一次修改起询问，直到其滚动更新结束',
   'the check {0} is asked when what was changed has rolled out': '检查 {0} 在所修改的内容完成滚动更新后询问',
+  'the Job {0} runs': 'Job {0} 正在运行',
   'the Job {0} took too long': 'Job {0} 用时过长',
   'the Job {0} failed: {1}': 'Job {0} 失败：{1}',
   'the Job {0} is complete': 'Job {0} 已完成',
@@ -20,6 +23,28 @@ export const checksZh: Readonly<Record<string, string>> = {
   'the CronJob {0} cannot be read': '无法理解 CronJob {0}',
   'the CronJob {0} is not suspended: it would run by itself': 'CronJob {0} 没有暂停：它会自行运行',
   'the CronJob {0} is not allowed for checks: it needs the annotation {1}: {2}': 'CronJob {0} 不可以用于检查：它需要注解 {1}: {2}',
+  'the AnalysisRun {0} waits for the controller of Argo Rollouts': 'AnalysisRun {0} 等待 Argo Rollouts 的控制器',
+  'the AnalysisRun {0} runs': 'AnalysisRun {0} 正在运行',
+  'the AnalysisRun {0} was stopped before its end': 'AnalysisRun {0} 在结束之前被停止',
+  'the AnalysisRun {0} is successful': 'AnalysisRun {0} 成功',
+  'the AnalysisRun {0} failed{1}': 'AnalysisRun {0} 失败{1}',
+  'the AnalysisRun {0} is inconclusive{1}': 'AnalysisRun {0} 没有明确的结果{1}',
+  'the AnalysisRun {0} could not measure{1}': 'AnalysisRun {0} 无法测量{1}',
+  'Argo Rollouts is not installed in this cluster: it has no AnalysisTemplates': '该集群没有安装 Argo Rollouts：其中没有 AnalysisTemplate',
+  'there is no AnalysisTemplate {0} in the namespace of the policy': '策略的命名空间中没有 AnalysisTemplate {0}',
+  'the AnalysisTemplate {0} cannot be read': '无法理解 AnalysisTemplate {0}',
+  'the AnalysisTemplate {0} is not allowed for checks: it needs the annotation {1}: {2}':
+    'AnalysisTemplate {0} 不可以用于检查：它需要注解 {1}: {2}',
+  'the record of the check names no tag or digest that is valid': '检查的记录中没有有效的标签或摘要',
+  'the AnalysisTemplate {0} makes no run: {1}': '无法用 AnalysisTemplate {0} 创建运行：{1}',
+  'it is made of other templates (spec.templates), which checks do not follow: write their metrics in it':
+    '它由其他模板组成（spec.templates），检查不跟随这些模板：请把它们的指标写在其中',
+  'it has no metrics': '它没有指标',
+  'its arg {0} has no value: checks set image, tag, policy and, if it is known, digest; each other needs a value in the template':
+    '它的参数 {0} 没有值：检查设置 image、tag、policy，以及已知时的 digest；其他参数都需要在模板中有值',
+  'the end of its metric {0} is not known: a metric with an interval needs a count, and neither may come from a Secret':
+    '不知道它的指标 {0} 何时结束：有 interval 的指标需要 count，两者都不可以来自 Secret',
+  'it takes at least {0}, and the timeout of the check is {1}': '它至少需要 {0}，而检查的超时为 {1}',
   'the operator offers this namespace no server {0}: see checks.prometheus of the configuration':
     '管理员没有为该命名空间提供服务器 {0}：见配置的 checks.prometheus',
   'the server {0} did not answer the query': '服务器 {0} 没有答复查询',
@@ -50,13 +75,14 @@ export const checksZh: Readonly<Record<string, string>> = {
   '{0} waits for the checks {1}': '{0} 等待检查 {1}',
   'or until its checks have a verdict (rollout.checks)': '或直到它的检查有了结论（rollout.checks）',
 
-  'spec.rollout.checks: {0} asks nothing: write http, prometheus or job':
-    'spec.rollout.checks：{0} 没有要问的内容：请写 http、prometheus 或 job',
+  'spec.rollout.checks: {0} asks nothing: write http, prometheus, job or analysis':
+    'spec.rollout.checks：{0} 没有要问的内容：请写 http、prometheus、job 或 analysis',
   'a URL without a user, such as "https://checks.example.com/smoke"': '不带用户的 URL，例如 "https://checks.example.com/smoke"',
   'write min, max or both: the range of good numbers': '请写 min、max 或两者：合格的数的范围',
   'no number is in the range: min is greater than max': '没有数在该范围内：min 大于 max',
   'a check of the phase during goes on until the rollout is over: remove for': 'during 阶段的检查持续到滚动更新结束：请移除 for',
   'a Job runs once: remove for': 'Job 只运行一次：请移除 for',
+  'an AnalysisRun runs once: remove for': 'AnalysisRun 只运行一次：请移除 for',
   'two checks have the same name: each needs its own': '两个检查同名：每个检查需要自己的名称',
   'checks follow the rollout: remove watch: false': '检查跟随滚动更新：请移除 watch: false',
 };

@@ -25,6 +25,7 @@ const consequences = {
   'work-notifications': 'without.work-notifications',
   'work-rebase': 'without.work-rebase',
   'work-checks': 'without.work-checks',
+  'work-analysis': 'without.work-analysis',
   'work-status': undefined,
   'work-secrets': 'without.work-secrets',
   'work-secret-watches': 'without.work-secret-watches',

@@ -21,7 +21,7 @@ export interface CheckedChange {
   readonly from?: string;
 }
 
-/** An answer; `created`: a Job was created for the check, or had been. */
+/** An answer; `created`: a Job or an AnalysisRun was created for the check, or had been. */
 export type AskedAnswer = CheckAnswer & { readonly created?: boolean };
 
 /** Asks a check. Never rejects: what goes wrong is no answer. */

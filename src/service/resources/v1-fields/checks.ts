@@ -49,13 +49,28 @@ const job = z
   })
   .describe('Runs a Job made from a suspended CronJob. It passes when the Job is complete.');
 
-const ways = { http: http.exactOptional(), prometheus: prometheus.exactOptional(), job: job.exactOptional() };
+const analysis = z
+  .object({
+    template: name(
+      'The name of an AnalysisTemplate in the namespace of the policy. It must have the annotation operator.technomad.dev/check: allow.',
+    ),
+  })
+  .describe(
+    'Makes an AnalysisRun of Argo Rollouts. It passes when the run is successful. Args of the template that are named image, tag, digest and policy get the values of the image.',
+  );
+
+const ways = {
+  http: http.exactOptional(),
+  prometheus: prometheus.exactOptional(),
+  job: job.exactOptional(),
+  analysis: analysis.exactOptional(),
+};
 const names = Object.keys(ways);
 
 const check = withRules(
   z
     .object({
-      name: label('The name of the check, in messages and in the names of Jobs.'),
+      name: label('The name of the check, in messages and in the names of Jobs and AnalysisRuns.'),
       phase: z
         .enum(checkPhases)
         .default('after')
@@ -86,6 +101,7 @@ const check = withRules(
       message: 'a check of the phase during goes on until the rollout is over: remove for',
     },
     { rule: '!has(self.job) || !has(self.for)', message: 'a Job runs once: remove for' },
+    { rule: '!has(self.analysis) || !has(self.for)', message: 'an AnalysisRun runs once: remove for' },
   ],
 );
 
@@ -95,6 +111,8 @@ export const checks = withRules(
     .array(check)
     .min(1)
     .max(maxChecks)
-    .describe('What has a veto on an image: endpoints, queries of Prometheus, Jobs. Each gives one verdict on each image.'),
+    .describe(
+      'What has a veto on an image: endpoints, queries of Prometheus, Jobs, AnalysisRuns of Argo Rollouts. Each gives one verdict on each image.',
+    ),
   [{ rule: 'self.all(one, self.exists_one(other, other.name == one.name))', message: 'two checks have the same name: each needs its own' }],
 );

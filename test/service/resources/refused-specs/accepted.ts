@@ -28,6 +28,7 @@ export const acceptedSpecs: readonly (readonly [name: string, spec: object])[] =
           { name: 'gate', phase: 'before', http: { url: 'https://checks.example.com', secretRef: { name: 'checks', key: 'key' } } },
           { name: 'errors', for: '5m', prometheus: { server: 'main', query: 'up', max: 0.01 } },
           { name: 'smoke', job: { cronJob: 'smoke' } },
+          { name: 'success', analysis: { template: 'success-rate' } },
         ],
       },
     }),

@@ -117,13 +117,13 @@ export const rules: readonly RefusedSpec[] = [
     'a check that asks nothing',
     specWith({ rollout: { checks: [{ name: 'smoke' }] } }),
     'spec.rollout.checks[0]',
-    'write exactly one of http, prometheus, job',
+    'write exactly one of http, prometheus, job, analysis',
   ),
   byRule(
     'a check that asks two things',
     specWith({ rollout: { checks: [{ ...smoke, prometheus: { server: 'main', query: 'up', min: 1 } }] } }),
     'spec.rollout.checks[0]',
-    'write exactly one of http, prometheus, job',
+    'write exactly one of http, prometheus, job, analysis',
   ),
   byRule(
     'a query without a range',
