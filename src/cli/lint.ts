@@ -1,10 +1,13 @@
+import type { AllowedChecks } from '../service/checks/allowed-checks.ts';
 import { type Config, readConfig, registryAliases } from '../service/config/settings.ts';
 import { processSource } from '../service/config/environment.ts';
 import type { ResourceGroup } from '../service/resources/resource-group.ts';
 import { defineCommand, type Options, type Terminal, UsageError } from '../service/command-line/command.ts';
+import { allowedBy, checkFindings } from './lint/check-findings.ts';
 import { formatReport, type LintedFile } from './lint/format-report.ts';
 import { byPosition, lintText } from './lint/lint-text.ts';
 import { sharedWarnings } from './lint/shared-warnings.ts';
+import { withFindings } from './lint/with-findings.ts';
 import { readTexts, type ReadText, type Unreadable } from './manifests/read-texts.ts';
 import { outputOption, print } from '../service/command-line/output.ts';
 import { clusterOptions, withCluster } from '../service/command-line/policy-client.ts';
@@ -25,7 +28,7 @@ const options = {
   ...clusterOptions,
   'docker-config': registryOptions['docker-config'],
   config: fileOption(
-    'the configuration of the service, for the fields of custom resources that it allows (customTargets), and all that decides with --cluster; only what is built in unless given',
+    'the configuration of the service, for customTargets and checks, and all that decides with --cluster; only what is built in unless given',
   ),
   ...outputOption,
 } as const satisfies Options;
@@ -57,12 +60,13 @@ Exit codes: 0 no problems, 1 problems, 2 a file cannot be read, there is no poli
     checkUsage({ cluster, ...values }, paths);
     const config = file === undefined && !cluster ? undefined : readConfig(processSource(file));
     const operator = file === undefined || config === undefined ? undefined : operatorOf(config);
+    const allowed = file === undefined || config === undefined ? undefined : allowedBy(config);
     const { linted, unreadable } = await lintFiles(paths, terminal, operator);
     const finish = (files: readonly LintedFile[]) => {
       report({ files, unreadable, paths }, output, terminal);
       return exitCodeOf(files, unreadable);
     };
-    if (!cluster || config === undefined) return finish(withSharedWarnings(linted, operator));
+    if (!cluster || config === undefined) return finish(await withCheckProblems(withSharedWarnings(linted, operator), allowed));
     return withCluster(
       values,
       terminal,
@@ -70,7 +74,7 @@ Exit codes: 0 no problems, 1 problems, 2 a file cannot be read, there is no poli
         const { lintCluster } = await import('./lint/lint-cluster.ts');
         const { namespace, 'all-namespaces': all = false, 'docker-config': dockerConfig } = values;
         const files = paths.length === 0 ? undefined : linted;
-        return finish(await lintCluster(client, { files, namespace, all, config, dockerConfig, terminal }));
+        return finish(await lintCluster(client, { files, namespace, all, config, allowed, dockerConfig, terminal }));
       },
       failed,
     );
@@ -117,6 +121,13 @@ function withSharedWarnings(files: readonly LintedFile[], operator: Operator): r
     const own = found.filter(({ path }) => path === file.path).map(({ warning }) => warning);
     return own.length === 0 ? file : { ...file, warnings: [...(file.warnings ?? []), ...own].toSorted(byPosition) };
   });
+}
+
+/** The same files, with added problems of checks that the configuration does not allow. */
+async function withCheckProblems(files: readonly LintedFile[], allowed: AllowedChecks | undefined): Promise<readonly LintedFile[]> {
+  const located = files.flatMap(({ path, manifests }) => manifests.policies.map((one) => ({ path, ...one })));
+  const found = (await Promise.all(located.map((one) => checkFindings(one, { allowed })))).flat();
+  return files.map((file) => withFindings(file, found));
 }
 
 function lintFile({ path, isNamed, text }: ReadText, resources: ResourceGroup, operator: Operator): LintedFile {

@@ -57,7 +57,8 @@ describe('lint --cluster', () => {
       startRegistry({ htpasswd: { user: 'a', password: 'b' } }),
     ]);
     config = join(tempFolder('lint'), 'config.yaml');
-    writeFileSync(config, JSON.stringify({ registries: [registry.host, denied.host].map((host) => ({ host, insecure: true })) }));
+    const registries = [registry.host, denied.host].map((host) => ({ host, insecure: true }));
+    writeFileSync(config, JSON.stringify({ registries, checks: { jobs: true, analysis: true } }));
     for (const [repository, tags] of Object.entries(repositories))
       for (const tag of tags)
         await pushImage({ host: registry.host, repository, tag, content: `${repository}:${tag}`, created: `${dates[tag]}T00:00:00Z` });
@@ -113,6 +114,43 @@ describe('lint --cluster', () => {
       /^Deployment shop\/web: alpine stays at \S+-alpine, and 1\.5\.0\S* is not applied: .*another track/,
     );
     assert.deepEqual([notes?.[0]?.line, notes?.[0]?.file.endsWith('policies.yaml')], [11, true]);
+  });
+
+  it('says which checks would time out, by the configuration and by what they are made from', async () => {
+    const jobTemplate = { spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'job', image: 'job:1' }] } } } };
+    for (const [name, suspend, annotations] of [
+      ['good', true, { 'operator.technomad.dev/check': 'allow' }],
+      ['active', false, { 'operator.technomad.dev/check': 'allow' }],
+      ['foreign', true, {}],
+    ] as const)
+      await world.cluster.request('POST', `/apis/batch/v1/namespaces/${world.namespace}/cronjobs`, {
+        metadata: { name, annotations },
+        spec: { suspend, schedule: '0 0 1 1 *', jobTemplate },
+      });
+    const job = (cronJob: string) => ({ name: cronJob, job: { cronJob } });
+    const secretRef = { name: 'checks', key: 'key' };
+    const checks = [
+      ...['good', 'missing', 'active', 'foreign'].map(job),
+      { name: 'success', analysis: { template: 'success-rate' } },
+      { name: 'host', http: { url: 'https://evil.example.com', secretRef } },
+    ];
+    const { code, problems } = await lint(policy('web', 'shop/web', { rollout: { checks } }));
+    assert.equal(code, 1);
+    assert.deepEqual(
+      problems.map(({ field, message }) => `${field} ${message}`),
+      [
+        'spec.rollout.checks[1] the check missing would time out: there is no CronJob missing in the namespace of the policy',
+        'spec.rollout.checks[2] the check active would time out: the CronJob active is not suspended: it would run by itself',
+        'spec.rollout.checks[3] the check foreign would time out: the CronJob foreign is not allowed for checks: it needs the annotation operator.technomad.dev/check: allow',
+        'spec.rollout.checks[4] the check success would time out: Argo Rollouts is not installed in this cluster: it has no AnalysisTemplates',
+        'spec.rollout.checks[5] the check host would time out: its host evil.example.com is not allowed: ask the operator to add it to checks.hosts of the configuration',
+      ],
+    );
+    await Promise.all(
+      ['good', 'active', 'foreign'].map((name) =>
+        world.cluster.request('DELETE', `/apis/batch/v1/namespaces/${world.namespace}/cronjobs/${name}`),
+      ),
+    );
   });
 
   it('a first change to a version that is far away, or to an older image, is a problem', async () => {

@@ -5,6 +5,7 @@ import type { Keys } from '../../service/resources/validation/problem.ts';
 import type { PlannedNow } from '../../service/explain/plan-now.ts';
 import { PermanentError } from '../../core/model/errors.ts';
 import type { KubeClient } from '../../service/kube/client.ts';
+import { isKubeError } from '../../service/kube/kube-error.ts';
 import { isUsable, policyKey } from '../../core/model/image-policy.ts';
 import { type Workload, workloadKey } from '../../core/model/workload.ts';
 import { describeClusterError } from '../../service/command-line/cluster-errors.ts';
@@ -17,11 +18,14 @@ import { openRun } from '../once/ports.ts';
 import { countOf } from '../../service/command-line/output.ts';
 import { currentNamespace, metadataOf } from '../../service/command-line/policy-client.ts';
 import { startProgress } from '../../service/command-line/progress.ts';
+import { findUnusable } from '../../service/checks/needed-objects.ts';
+import type { AllowedChecks } from '../../service/checks/allowed-checks.ts';
+import { checkFindings } from './check-findings.ts';
 import { clusterFindings, type ClusterFinding } from './cluster-findings.ts';
 import { clusterPath, type LintedFile } from './format-report.ts';
-import { byPosition, type LintProblem } from './lint-text.ts';
 import { sharedWarnings, type LocatedPolicy } from './shared-warnings.ts';
 import { readContextOf } from '../read-context.ts';
+import { withFindings } from './with-findings.ts';
 
 /** What to lint, and the options. */
 export interface ClusterLint {
@@ -31,6 +35,8 @@ export interface ClusterLint {
   readonly namespace: string | undefined;
   readonly all: boolean;
   readonly config: Config;
+  /** What checks may use, if the configuration of the service is given. */
+  readonly allowed: AllowedChecks | undefined;
   readonly dockerConfig: string | undefined;
   readonly terminal: Terminal;
 }
@@ -77,7 +83,18 @@ export async function lintCluster(client: KubeClient, wanted: ClusterLint): Prom
       ...warning,
       severity: 'warning' as const,
     }));
-    return (wanted.files ?? [clusterFile(keys.length)]).map((file) => withFindings(file, [...findings, ...shared]));
+    const ofChecks = await inParallel(located, maxParallel, (one) =>
+      checkFindings(one, {
+        allowed: wanted.allowed,
+        // What the user may not read, the service may.
+        findUnusable: (check, where) =>
+          findUnusable(check, where, client, signal).catch((error: unknown) =>
+            isKubeError(error, 403) ? undefined : Promise.reject(error),
+          ),
+      }),
+    );
+    const all = [...findings, ...shared, ...ofChecks.flatMap(valueOf)];
+    return (wanted.files ?? [clusterFile(keys.length)]).map((file) => withFindings(file, all));
   } finally {
     progress.stop();
     await run.close();
@@ -112,7 +129,7 @@ function unreadable(_key: string, error: unknown, signal: AbortSignal): Decided 
   return { unreadable: describeClusterError(error), reason: error instanceof PermanentError ? error.reason : 'Unreadable' };
 }
 
-function valueOf(result: PromiseSettledResult<Decided> | undefined): Decided {
+function valueOf<T>(result: PromiseSettledResult<T> | undefined): T {
   if (result?.status === 'fulfilled') return result.value;
   throw result?.reason;
 }
@@ -137,14 +154,4 @@ function workloadsOf(planned: readonly Decided[]): readonly Workload[] {
 
 function clusterFile(policies: number): LintedFile {
   return { path: clusterPath, policies, others: 0, problems: [], manifests: { policies: [], workloads: [] } };
-}
-
-function withFindings(file: LintedFile, findings: readonly (ClusterFinding & { readonly path: string })[]): LintedFile {
-  const own = findings.filter(({ path }) => path === file.path);
-  const of = (severity: ClusterFinding['severity'], before: readonly LintProblem[] = []) => {
-    const added = own.filter((one) => one.severity === severity).map(({ path: _path, severity: _severity, ...problem }) => problem);
-    return [...before, ...added].toSorted(byPosition);
-  };
-  const [problems, warnings, notes] = [of('problem', file.problems), of('warning', file.warnings), of('note')];
-  return { ...file, problems, ...(warnings.length > 0 && { warnings }), ...(notes.length > 0 && { notes }) };
 }

@@ -87,13 +87,23 @@ export async function findTemplate(
   return read.data;
 }
 
+/** Why no run can be made from a template, of whatever image; undefined if one can. */
+export function refusalOfTemplate(template: AnalysisTemplate, templateName: string, timeoutMs: number): string | undefined {
+  const spec = runSpecOf(template, { image: '', tag: '', digest: '', policy: '' }, timeoutMs);
+  return typeof spec === 'string' ? noRun(templateName, spec) : undefined;
+}
+
+function noRun(templateName: string, why: string): string {
+  return `the AnalysisTemplate ${templateName} makes no run: ${why}`;
+}
+
 /** The run of a template, or why there is none. */
 function runOf(template: AnalysisTemplate, templateName: string, { check, record, policy, image }: CheckRequest): MadeObject | string {
   const { tag, digest } = record;
   // The status is not ours alone to write, and args become parts of queries and addresses.
   if (!isTag(tag) || (digest !== undefined && !isDigest(digest))) return 'the record of the check names no tag or digest that is valid';
   const spec = runSpecOf(template, { image, tag, policy: policy.name, ...defined({ digest }) }, check.timeoutMs);
-  if (typeof spec === 'string') return `the AnalysisTemplate ${templateName} makes no run: ${spec}`;
+  if (typeof spec === 'string') return noRun(templateName, spec);
   const instance = template.metadata.labels?.[instanceLabel];
   return {
     ...(instance !== undefined && { labels: { [instanceLabel]: instance } }),

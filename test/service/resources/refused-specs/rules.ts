@@ -145,6 +145,12 @@ export const rules: readonly RefusedSpec[] = [
   ),
   byRule('a Job for a time', specWith({ rollout: { checks: [{ ...smoke, for: '5m' }] } }), 'spec.rollout.checks[0]', 'a Job runs once'),
   byRule(
+    'an AnalysisRun for a time',
+    specWith({ rollout: { checks: [{ name: 'success', for: '5m', analysis: { template: 'success-rate' } }] } }),
+    'spec.rollout.checks[0]',
+    'an AnalysisRun runs once',
+  ),
+  byRule(
     'waves whose failures are ignored',
     specWith({ rollout: { onFailure: 'Ignore', waves: {} } }),
     'spec.rollout',
