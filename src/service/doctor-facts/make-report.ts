@@ -1,10 +1,11 @@
 /** Gathers the facts for the checks of the doctor that only the service can reach. */
 import { readFileSync } from 'node:fs';
+import { refusalOf } from '../checks/allowed-checks.ts';
 import { checks } from '../doctor/checks/index.ts';
 import type { OtherCertificate } from '../doctor/checks/certificates.ts';
 import type { GrantFacts, PermissionFacts, PermissionFile } from '../doctor/checks/permissions.ts';
 import type { TargetFacts } from '../doctor/checks/notifications.ts';
-import type { PolicyFacts, PolicySummary } from '../doctor/checks/policies.ts';
+import type { PolicyFacts, PolicySummary, RefusedCheck } from '../doctor/checks/policies.ts';
 import type { RecordFacts } from '../doctor/checks/record.ts';
 import type { RedisFacts } from '../doctor/checks/redis.ts';
 import type { WebhookFacts } from '../doctor/checks/webhooks.ts';
@@ -94,7 +95,7 @@ export function createReporter(installation: Installation, means: DoctorMeans): 
         runCheck(checks.proxies, timeoutMs, () => Promise.resolve(listRoutes(installation, means.registry, means.policies()))),
         runCheck(checks.notifications, timeoutMs, async () => ({ now, targets: await means.readTargets() })),
         runCheck(checks.registries, timeoutMs, () => probes),
-        runCheck(checks.policies, timeoutMs, () => gatherPolicies(means, now)),
+        runCheck(checks.policies, timeoutMs, () => gatherPolicies(installation, means, now)),
       ]),
       means.readConversionCertificate(),
     ]);
@@ -208,9 +209,18 @@ async function gatherWebhooks({ settings: { config } }: Installation, means: Doc
   };
 }
 
-function gatherPolicies(means: DoctorMeans, now: number): Promise<PolicyFacts> {
+function gatherPolicies({ settings }: Installation, means: DoctorMeans, now: number): Promise<PolicyFacts> {
   if (!means.isWatching()) return Promise.reject(new Error('the watch of the policies is not connected; /readyz?verbose says why'));
-  return Promise.resolve({ now, policies: [...means.policies()].map(summarise) });
+  const all = [...means.policies()];
+  return Promise.resolve({ now, policies: all.map(summarise), refusedChecks: all.flatMap((one) => refusedChecks(one, settings)) });
+}
+
+function refusedChecks(policy: ImagePolicy, { config: { checks: allowed } }: Installation['settings']): RefusedCheck[] {
+  const checked = isUsable(policy.spec) ? (policy.spec.rollout?.checks ?? []) : [];
+  return checked.flatMap(({ name, question }) => {
+    const why = refusalOf(question, policy.namespace, { ...allowed, servers: allowed.prometheus });
+    return why === undefined ? [] : [{ policy: policyKey(policy), check: name, why }];
+  });
 }
 
 function summarise({ generation, createdAt, status, ...policy }: ImagePolicy): PolicySummary {

@@ -230,4 +230,19 @@ describe('policies', () => {
   });
 });
 
+test('a check of a policy that the configuration does not allow is named', () => {
+  const find = (count: number) => {
+    const refusedChecks = Array.from({ length: count }, (_, index) => ({
+      policy: 'shop/web',
+      check: `c${index}`,
+      why: 'its host is not allowed',
+    }));
+    return evaluate(policies, { now, policies: [], refusedChecks }).filter(({ line }) => line === 'policies/checks');
+  };
+  assert.deepEqual(find(0), []);
+  assertLine(find(1), 'policies/checks', 'warning', /^shop\/web: the check c0 would time out: its host is not allowed$/);
+  assert.equal(find(60).length, 51);
+  assertLine(find(60).slice(50), 'policies/checks', 'warning', /^10 more checks/);
+});
+
 testAllSeen(redis, record, clock, webhooks, proxies, notifications, registries, policies);

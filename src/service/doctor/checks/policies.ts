@@ -7,6 +7,15 @@ export interface PolicyFacts {
   /** The time now, in ms since 1970. */
   readonly now: number;
   readonly policies: readonly PolicySummary[];
+  /** The checks of policies (`rollout.checks`) that the configuration does not allow. */
+  readonly refusedChecks?: readonly RefusedCheck[];
+}
+
+export interface RefusedCheck {
+  /** The name of the policy: `NAMESPACE/NAME`. */
+  readonly policy: string;
+  readonly check: string;
+  readonly why: string;
 }
 
 /** A policy and its Ready condition. */
@@ -54,8 +63,8 @@ const observedWithinMs = 120_000;
 /** Checks that policies can have an effect. */
 export const policies: Check<PolicyFacts> = {
   id: 'policies',
-  lines: ['matching', 'reconciled'],
-  evaluate: ({ now, policies: all }) => [...matching(all), ...reconciled(all, now)],
+  lines: ['matching', 'reconciled', 'checks'],
+  evaluate: ({ now, policies: all, refusedChecks = [] }) => [...matching(all), ...reconciled(all, now), ...refused(refusedChecks)],
 };
 
 function matching(all: readonly PolicySummary[]): Finding[] {
@@ -74,6 +83,15 @@ function matching(all: readonly PolicySummary[]): Finding[] {
     );
   const more = never.length - listed.length;
   return more === 0 ? listed : [...listed, failed(line, say('matching.more', more), say('matching.more.do'))];
+}
+
+function refused(all: readonly RefusedCheck[]): Finding[] {
+  const line = 'policies/checks';
+  const listed = all
+    .slice(0, maxListed)
+    .map(({ policy, check, why }) => warning(line, say('refused.check', policy, check, why), say('refused.check.do')));
+  const more = all.length - listed.length;
+  return more === 0 ? listed : [...listed, warning(line, say('refused.more', more), say('refused.check.do'))];
 }
 
 function reconciled(all: readonly PolicySummary[], now: number): Finding[] {
