@@ -23,6 +23,7 @@ export const guardTexts: Readonly<Record<string, { readonly stops: string; reado
   'dry-run': { stops: 'mode: DryRun', shownAs: 'Ready', reason: 'DryRun' },
   proven: { stops: 'a followed policy has not run it for long enough', shownAs: 'Reconciling or Ready', reason: 'NotProven' },
   approval: { stops: 'mode: Approval, and nobody has approved it', shownAs: 'ApprovalRequired', reason: 'ApprovalRequired' },
+  'on-hold': { stops: 'somebody holds the policy at what it runs', shownAs: 'Held', reason: 'OnHold' },
   repeats: { stops: 'the same change too often within an hour', shownAs: 'Reconciling', reason: 'TooManyChanges' },
   window: { stops: 'outside of the update windows', shownAs: 'Reconciling', reason: 'Window' },
   checks: { stops: 'a check before the change has no verdict, or a bad one', shownAs: 'Reconciling, or Held', reason: 'CheckPending' },

@@ -139,6 +139,14 @@ export const blocked = {
       'Nothing if the manual change should stay: the next newer image replaces it. Run `image-watcher release NS/NAME` to apply the selected image now. A ' +
       'release with a time in the future is shown in `status.waiting`.',
   },
+  OnHold: {
+    shown: 'The condition [`Held`](#condition-held), `Ready` is True, a Normal Event. The message names since when, by whom and why.',
+    cause:
+      'Somebody has run `image-watcher hold NS/NAME`, or written the annotation `operator.technomad.dev/hold`, and the policy selects something else than what runs.',
+    action:
+      'Nothing if it should stay. `image-watcher release NS/NAME` ends the hold, and `image-watcher promote NS/NAME` applies the selected image alone. A hold whose annotation ' +
+      'does not begin with a time ends when the annotation is removed.',
+  },
   RejectedDigest: {
     shown:
       '[`Stalled`](#condition-stalled) after a failed rollout; [`Held`](#condition-held) after a rollback or a rejection by a user. An Event says which image.',
@@ -240,7 +248,7 @@ export const blocked = {
       'them was rolled back, or pods of it were unavailable, its time began anew.',
     action:
       'Nothing: the next change of a followed policy, or the end of the time, reconciles this one. The message names the policy that does not run it, and why: it may pin tags, be ' +
-      'suspended, or its owners may not have [consented](policies/which-workloads.md#other-namespaces).',
+      'suspended, or its owners may not have [consented](policies/which-workloads.md#other-namespaces). `image-watcher promote NS/NAME` applies the image without the rest of the time.',
   },
   NotCopied: {
     shown: '[`Reconciling`](#condition-reconciling); a push has the outcome `waiting`.',

@@ -168,8 +168,15 @@ export const chineseRollouts: Readonly<Record<string, string>> = {
     '[`Reconciling`](#condition-reconciling)、带有时间的 `status.waiting`、一个 Event；推送的结果是 `waiting`。时间无法确定时，为状况 `Ready`；`status.follows` 显示每个被跟随的策略。',
   'The policy follows others (`select.proven` or `update.after`), and not all of them run the image, complete and available, or not yet for long enough. Where one of them was rolled back, or pods of it were unavailable, its time began anew.':
     '策略跟随其他策略（`select.proven` 或 `update.after`），而它们没有全部以完整且可用的状态运行该镜像，或者时间还不够长。如果其中一个曾被回滚，或者它的 Pod 曾不可用，它的时间重新开始计算。',
-  'Nothing: the next change of a followed policy, or the end of the time, reconciles this one. The message names the policy that does not run it, and why: it may pin tags, be suspended, or its owners may not have [consented](policies/which-workloads.md#other-namespaces).':
-    '什么都不用做：被跟随的策略的下一次变化，或时间结束，会使本策略进行调谐。消息指出没有运行它的策略及原因：它可能固定的是标签，已暂停，或者它的所有者没有[同意](policies/which-workloads.zh-CN.md#其他命名空间)。',
+  'Nothing: the next change of a followed policy, or the end of the time, reconciles this one. The message names the policy that does not run it, and why: it may pin tags, be suspended, or its owners may not have [consented](policies/which-workloads.md#other-namespaces). `image-watcher promote NS/NAME` applies the image without the rest of the time.':
+    '什么都不用做：被跟随的策略的下一次变化，或时间结束，会使本策略进行调谐。消息指出没有运行它的策略及原因：它可能固定的是标签，已暂停，或者它的所有者没有[同意](policies/which-workloads.zh-CN.md#其他命名空间)。`image-watcher promote NS/NAME` 不等剩余的时间就应用该镜像。',
+  'Somebody holds the policy at what it runs.': '有人让策略保持正在运行的镜像。',
+  'The condition [`Held`](#condition-held), `Ready` is True, a Normal Event. The message names since when, by whom and why.':
+    '状况 [`Held`](#condition-held)，`Ready` 为 True，一个 Normal 的 Event。消息指出从何时开始、由谁以及为什么。',
+  'Somebody has run `image-watcher hold NS/NAME`, or written the annotation `operator.technomad.dev/hold`, and the policy selects something else than what runs.':
+    '有人运行了 `image-watcher hold NS/NAME`，或写入了注解 `operator.technomad.dev/hold`，而策略选中的不是正在运行的镜像。',
+  'Nothing if it should stay. `image-watcher release NS/NAME` ends the hold, and `image-watcher promote NS/NAME` applies the selected image alone. A hold whose annotation does not begin with a time ends when the annotation is removed.':
+    '如果应该保持，什么都不用做。`image-watcher release NS/NAME` 结束冻结，`image-watcher promote NS/NAME` 只应用选中的镜像。注解不以时间开头的冻结在移除该注解时结束。',
   'The repository does not hold the image that the followed policies run.': '仓库中没有被跟随的策略所运行的镜像。',
   '[`Reconciling`](#condition-reconciling); a push has the outcome `waiting`.':
     '[`Reconciling`](#condition-reconciling)；推送的结果是 `waiting`。',

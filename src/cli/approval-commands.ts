@@ -14,7 +14,7 @@ const tagArgument = { name: 'TAG', about: 'the tag that has to be pending' };
 export const approve = defineCommand({
   name: 'approve',
   summary: summaries.approve,
-  about: `Approves the tag and digest in status.pendingApproval; what is pushed later needs another approval. With a TAG, only if that tag is pending. Writes the annotation ${actionAnnotations.approve}.`,
+  about: `Approves the tag and digest in status.pendingApproval. With a TAG, only if that tag is pending. Writes the annotation ${actionAnnotations.approve}.`,
   arguments: [anyPolicyArgument, tagArgument],
   options: { ...actOptions, ...reasonOption },
   examples: [

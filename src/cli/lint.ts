@@ -36,9 +36,9 @@ const options = {
 export const lint = defineCommand({
   name: 'lint',
   summary: summaries.lint,
-  about: `Checks every ImagePolicy and BaseImagePolicy in the files: its shape, the rules of the API server, and what only the service checks, such as version ranges and patterns. Unknown fields are problems: the API server would drop them. What is probably a mistake is a warning, as are two policies that would change the same container of a workload in the files.
+  about: `Checks every ImagePolicy and BaseImagePolicy in the files: its shape, the rules of the API server, and what only the service checks, such as version ranges. Unknown fields are problems. What is probably a mistake is a warning, such as two policies that would change one container, or one that cannot be followed.
 
-With --cluster, it also reads the targets and asks the registry, as run --once does, but changes nothing. Problems are then also targets that do not exist or do not run the image, tags that the registry does not show, and first changes to an unlikely version (UnlikelyVersion). Warnings are containers that stay (another track), downgrades, and unlikely first changes that are not held. Notes say what would change at once, or wait.
+With --cluster, it also reads the targets and asks the registry, but changes nothing. Problems are then also missing targets, tags that the registry does not show, and first changes to an unlikely version (UnlikelyVersion). Warnings are containers that stay (OtherTrack), downgrades, and unlikely first changes that are not held. Notes say what would change at once, or wait.
 
 Exit codes: 0 no problems, 1 problems, 2 a file cannot be read, there is no policy in any of them, or the cluster does not answer.`,
   arguments: [

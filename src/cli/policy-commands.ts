@@ -36,7 +36,7 @@ const rolloutTimeout = '15m';
 export const check = defineCommand({
   name: 'check',
   summary: summaries.check,
-  about: `Writes the annotation ${actionAnnotations.requestedAt}, waits until image-watcher has handled the request (status.lastHandledRequest has its value), and prints the status of the policy. With --wait, it also waits until the policy is Ready or Stalled: until the rollout of an update is over.
+  about: `Writes the annotation ${actionAnnotations.requestedAt}, waits until image-watcher has handled the request (status.lastHandledRequest has its value), and prints the status of the policy.
 
 With --server, the service is asked first whether the namespace is selected; if not, the command ends at once.
 
@@ -183,7 +183,7 @@ function printStatus(terminal: Terminal, output: 'text' | 'json' | 'yaml' | unde
 export const release = defineCommand({
   name: 'release',
   summary: summaries.release,
-  about: `Writes the annotation ${actionAnnotations.release} with the current time: every hold that began before then is released, and the selected image is applied. For another time, write the annotation yourself.`,
+  about: `Writes the annotation ${actionAnnotations.release} with the current time: every hold that began before then is released, and the selected image is applied.`,
   arguments: [anyPolicyArgument],
   options: { ...actOptions, ...reasonOption },
   examples: [['release web', 'apply what the policy selects, although it is held']],

@@ -41,9 +41,7 @@ const options = {
 export const run = defineCommand({
   name: 'run',
   summary: summaries.run,
-  about: `Reconciles policies once, from a laptop or a CI job, as the service does, with the same guards and records. Needs neither Redis nor an installation, only a kubeconfig that may read and patch the targets; with --file, not even the CustomResourceDefinition.
-
-Without --config, all namespaces count, also those that the service's configuration does not select.
+  about: `Reconciles policies once, as the service does, with the same guards and records. Needs neither Redis nor an installation, only a kubeconfig that may read and patch the targets; with --file, not even the CustomResourceDefinition.
 
 Registries are asked with the credentials of --docker-config, then with those Secrets of policies and workloads that you may read.
 

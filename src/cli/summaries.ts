@@ -15,6 +15,8 @@ export const summaries = {
   check: 'reconcile a policy now, and print the result',
   approve: 'approve the pending update of a policy',
   reject: 'reject the pending update of a policy',
+  promote: 'apply an image before it is proven',
+  hold: 'keep what runs until a release',
   rollback: 'roll back to the previous image, or to a tag',
   suspend: 'suspend a policy: it is not reconciled, and its workloads are not changed',
   resume: 'resume a suspended policy',

@@ -2,6 +2,8 @@
 import type { z } from 'zod';
 import type { getPermitted } from '../service/api/routes/permitted.ts';
 import type { getPolicy } from '../service/api/routes/policies.ts';
+import type { NamedHold } from '../core/model/named-hold.ts';
+import { holdOn, promotable, type Promotable } from '../core/model/promotion.ts';
 import { holdOf } from '../core/model/release-holds.ts';
 import { policyPath } from './parts/inline.ts';
 import { reasonOf } from './parts/reason-field.ts';
@@ -10,7 +12,7 @@ import type { Texts } from './texts/en.ts';
 
 export type PolicyDetail = z.output<(typeof getPolicy)['answer']>;
 
-export const actionNames = ['approve', 'reject', 'rollback', 'release', 'check', 'suspend', 'resume'] as const;
+export const actionNames = ['approve', 'reject', 'rollback', 'promote', 'release', 'hold', 'check', 'suspend', 'resume'] as const;
 export type ActionName = (typeof actionNames)[number];
 
 export interface PolicyAction {
@@ -28,11 +30,16 @@ export type Permitted = z.output<(typeof getPermitted)['answer']> | undefined;
 export function actionsFor(policy: PolicyDetail | undefined, texts: Texts, permitted?: Permitted): readonly PolicyAction[] {
   const isSuspended = policy?.state === 'Suspended';
   const pending = policy?.pendingApproval;
+  const waits = policy === undefined ? undefined : promotedBy(policy);
   const isPossible: Record<ActionName, boolean> = {
     approve: pending !== undefined,
     reject: pending !== undefined,
     rollback: permitted === undefined ? previousTags(policy).length > 0 : permitted.previous !== undefined,
-    release: policy !== undefined && (holdOf(policy.status) !== undefined || (policy.status.rejected?.length ?? 0) > 0),
+    release:
+      policy !== undefined &&
+      (holdNow(policy)?.at !== undefined || holdOf(policy.status) !== undefined || (policy.status.rejected?.length ?? 0) > 0),
+    promote: waits !== undefined,
+    hold: policy !== undefined && !isSuspended && holdNow(policy) === undefined,
     check: !isSuspended,
     suspend: !isSuspended,
     resume: isSuspended,
@@ -41,12 +48,25 @@ export function actionsFor(policy: PolicyDetail | undefined, texts: Texts, permi
     approve: texts.confirmApprove(nameOf(pending)),
     reject: texts.confirmRejectImage(nameOf(pending)),
     rollback: texts.confirmRollback,
+    promote: texts.confirmPromote(nameOf(waits)),
     release: texts.confirmRelease,
+    hold: texts.confirmHold,
     check: texts.confirmCheck,
     suspend: texts.confirmSuspend,
     resume: texts.confirmResume,
   };
   return actionNames.map((name) => ({ name, label: texts[name], isPossible: isPossible[name], question: questions[name] }));
+}
+
+/** The image that a promotion would let go; undefined if there is none. */
+export function promotedBy({ status, actions }: PolicyDetail): Promotable | undefined {
+  const found = promotable(status, actions);
+  return 'why' in found ? undefined : found;
+}
+
+/** What keeps the policy at what it runs; undefined if nothing does. */
+export function holdNow({ actions }: Pick<PolicyDetail, 'actions'>): NamedHold | undefined {
+  return holdOn({}, actions, new Date());
 }
 
 function nameOf(pending: PolicyDetail['pendingApproval']): string {
@@ -74,6 +94,7 @@ export function bodyOf(action: ActionName, form: Query): object {
   switch (action) {
     case 'approve':
     case 'reject':
+    case 'promote':
       return { tag: form.one('tag'), digest: form.one('digest'), ...reason };
     case 'rollback':
       return { to: form.one('to'), ...reason };

@@ -8,6 +8,7 @@ import {
   actionPath,
   actionsFor,
   bodyOf,
+  promotedBy,
   previousTags,
   type ActionName,
   type Permitted,
@@ -208,17 +209,14 @@ function confirm(found: PolicyDetail, action: ActionName, permitted: Permitted, 
       <p class="note">${texts.noEffect}</p>
       <p><a href=${policyPath(found)}>${texts.cancel}</a></p>
     `;
+  const named = action === 'promote' ? promotedBy(found) : action === 'approve' || action === 'reject' ? found.pendingApproval : undefined;
   return html`
     <form method="post" action=${actionPath(found, action)} class="confirm">
       <p>${question}</p>
       ${showEffect(found, action, permitted, texts)}
       ${
-        (action === 'approve' || action === 'reject') &&
-        html`<input type="hidden" name="tag" value=${found.pendingApproval?.tag} /><input
-            type="hidden"
-            name="digest"
-            value=${found.pendingApproval?.digest}
-          />`
+        named !== undefined &&
+        html`<input type="hidden" name="tag" value=${named.tag} /><input type="hidden" name="digest" value=${named.digest} />`
       }
       ${
         action === 'rollback' &&
@@ -245,6 +243,7 @@ function showEffect(found: PolicyDetail, action: ActionName, permitted: Permitte
   const next: Readonly<Partial<Record<ActionName, readonly [string, Html | string]>>> = {
     approve: [texts.willRun, tagOf(found.pendingApproval)],
     rollback: [texts.willRun, permitted?.previous === undefined ? texts.beforeOf : tagOf(permitted.previous)],
+    promote: [texts.willRun, tagOf(promotedBy(found))],
     release: [texts.selected, tagOf(found.latest)],
     resume: [texts.selected, tagOf(found.latest)],
   };

@@ -12,6 +12,7 @@ import { shippedGrants } from '../harness/shipped-permissions.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { runCommand } from '../cli/run-command.ts';
 import { describeApprovals } from './approval-rights.ts';
+import { describeHolds } from './hold-rights.ts';
 import { resourceOf } from './manifests.ts';
 
 const namespace = 'shop';
@@ -180,6 +181,7 @@ describe('permissions on policies', { skip: (await lacksHelm()) ?? false }, () =
     const rows: [about: string, annotations: Record<string, string>, isAllowed: boolean][] = [
       ['the own name', { approve: 'A', 'requested-by': `approve A ${owner}` }, true],
       ['the own name, for a rollback', { 'rollback-to': 'previous 1', 'requested-by': `rollback previous 1 ${owner}` }, true],
+      ['the own name, for a promotion', { promote: 'A', 'requested-by': `promote A ${owner}` }, true],
       ['the own name, for a check', { 'requested-at': '1', 'requested-by': `check 1 ${owner}` }, true],
       ['somebody else before the own name', { approve: 'A', 'requested-by': `approve A ada ${owner}` }, false],
       ['another value than the one that is written', { approve: 'A', 'requested-by': `approve B ${owner}` }, false],
@@ -205,6 +207,8 @@ describe('permissions on policies', { skip: (await lacksHelm()) ?? false }, () =
       await as.owner('PATCH', web, acts({ approve: null, 'requested-by': null }));
     });
   });
+
+  describeHolds({ namespace, as, whoMay, web });
 
   describeApprovals({ namespace, people: Object.keys(people), as, whoMay, policy, path });
 

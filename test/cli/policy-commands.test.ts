@@ -5,16 +5,24 @@ import { UsageError } from '../../src/service/command-line/command.ts';
 import { runCommand } from './run-command.ts';
 
 const rows: [command: string, args: string[], message: RegExp][] = [
-  ...['explain', 'check', 'approve', 'reject', 'rollback', 'suspend', 'resume', 'release'].flatMap((command): typeof rows => [
-    [command, [], /^name the policy: NAME, or NAMESPACE\/NAME$/],
-    [command, ['a/b/c'], /^a policy is NAME, ipol\/NAME or NAMESPACE\/NAME, not "a\/b\/c"$/],
-    [command, ['shop/web', '-n', 'ops'], /^"shop\/web" is in the namespace shop, and --namespace is ops: name one of them$/],
-    [command, ['shop/web', '--output', 'xml'], /^--output is text, json(?:, yaml or name| or yaml), not "xml"/],
-    [command, ['shop/web', '--dance'], /^there is no option --dance$/],
-    [command, ['shop/web', '--contxt', 'a'], /^there is no option --contxt; did you mean "--context"\?$/],
-  ]),
+  ...['explain', 'check', 'approve', 'reject', 'promote', 'hold', 'rollback', 'suspend', 'resume', 'release'].flatMap(
+    (command): typeof rows => [
+      [command, [], /^name the policy: NAME, or NAMESPACE\/NAME$/],
+      [command, ['a/b/c'], /^a policy is NAME, ipol\/NAME or NAMESPACE\/NAME, not "a\/b\/c"$/],
+      [command, ['shop/web', '-n', 'ops'], /^"shop\/web" is in the namespace shop, and --namespace is ops: name one of them$/],
+      [command, ['shop/web', '--output', 'xml'], /^--output is text, json(?:, yaml or name| or yaml), not "xml"/],
+      [command, ['shop/web', '--dance'], /^there is no option --dance$/],
+      [command, ['shop/web', '--contxt', 'a'], /^there is no option --contxt; did you mean "--context"\?$/],
+    ],
+  ),
   ['suspend', ['shop/web', 'shop/api'], /^suspend takes POLICY only, and does not know what to do with "shop\/api"$/],
   ['approve', ['shop/web', '1.2.3', '1.2.4'], /^approve takes POLICY and TAG only, .* "1\.2\.4"$/],
+  ...['promote', 'hold'].map((command): (typeof rows)[number] => [
+    command,
+    ['bipol/java'],
+    /^"bipol\/java" is a BaseImagePolicy: this command is for ImagePolicies$/,
+  ]),
+  ['promote', ['shop/web', '1.2.3', '1.2.4'], /^promote takes POLICY and TAG only, .* "1\.2\.4"$/],
   ['rollback', ['bipol/java'], /^"bipol\/java" is a BaseImagePolicy: this command is for ImagePolicies$/],
   ['check', ['shop/web', '--wait=yes'], /^--wait takes no value$/],
   ['get', ['-A', 'web'], /^--all-namespaces goes without the names of policies$/],

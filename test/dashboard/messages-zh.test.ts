@@ -27,6 +27,8 @@ const composed = new Set([
   '{0} waits for approval; "{1}" {2}',
   '{0} is held: {1}. It is changed again when there is something newer than {2}, or when it is released',
   '{0} is held: {1}. It is changed again when there is something newer than {2}, or when it is released with {3}',
+  '{0} is not applied, because the policy is on hold ({1}). It is applied when it is promoted, or when the hold is released',
+  '{0} is not applied, because the policy is on hold ({1}). It is applied when it is promoted, or when the hold is released with {2}',
   '{0}, or release it',
   '{0}, or release it with {1}',
   '{0} was rolled back on {1}. Push something newer',

@@ -218,7 +218,7 @@ describe('our commands', () => {
 
 /** What the running text leaves out where it only names a command. */
 function usualArguments(eventId: string): Readonly<Record<string, readonly string[]>> {
-  const ofPolicies = ['explain', 'check', 'approve', 'reject', 'rollback', 'suspend', 'resume', 'release'];
+  const ofPolicies = ['explain', 'check', 'approve', 'reject', 'promote', 'hold', 'rollback', 'suspend', 'resume', 'release'];
   return {
     ...Object.fromEntries(ofPolicies.map((name) => [name, ['shop/web']])),
     replay: [eventId],

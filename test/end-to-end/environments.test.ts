@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Spec } from '../../src/service/resources/v1.ts';
 import type { PolicyStatus } from '../../src/core/model/policy-status.ts';
+import { runCommand } from '../cli/run-command.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { startRolloutWorld, type RolloutWorld } from './rollout-world.ts';
 import type { Deployment } from './world.ts';
@@ -189,6 +190,88 @@ describe('environments', () => {
       return found.spec.template.spec.containers[0]?.image === image('asked', '1.1.0', digest);
     });
     await waitFor('the follower to show what it has seen', async () => (await follows())?.digest === digest);
+  });
+
+  const cli = (command: string, name: string, ...args: string[]) =>
+    runCommand(command, [`${world.namespace}/${name}`, ...args, '--kubeconfig', world.cluster.kubeconfigPath]);
+  const slowly = (name: string): Partial<Spec> => ({ select: { proven: { policies: [{ name }], for: '2h' } } });
+
+  it('an image is promoted before it is proven, by name and with a reason, and only what waits', async () => {
+    const first = await createStaging('urgent');
+    const production = await createProduction('urgent', first, slowly('urgent'));
+    const none = await cli('promote', production);
+    assert.deepEqual([none.code, none.out], [1, ''], 'nothing waits');
+    assert.match(none.err, /nothing was promoted .*: no image waits for its proof/);
+    const digest = await update('urgent', '1.1.0');
+    // A forged promotion of what staging does not run yet changes nothing, also when the command is not asked.
+    await world.annotate(world.policyPath(production), { 'operator.technomad.dev/promote': `1.1.0@${digest}` });
+    await waitFor('production to know that staging is under way', async () => (await world.readStatus(production)).follows?.[0]?.message);
+    await world.annotate(world.policyPath(production), { 'operator.technomad.dev/promote': `1.1.0@${first}` });
+    await kubelet.becomesReady('urgent', image('urgent', '1.1.0', digest));
+    await world.waitForCondition(production, 'Reconciling', 'NotProven');
+    assert.equal(await runs(production), image('urgent', '1.0.0', first));
+    assert.equal((await cli('promote', production, '1.0.0')).code, 1, 'another tag waits');
+    const done = await cli('promote', production, '--reason', 'fixes the outage', '--output', 'json');
+    assert.deepEqual([done.code, JSON.parse(done.out)], [0, { namespace: world.namespace, name: production, promoted: `1.1.0@${digest}` }]);
+    await world.waitForImage(production, image('urgent', '1.1.0', digest));
+    const status = await waitFor('the history', async () => {
+      const found = await world.readStatus(production);
+      return found.history?.[0]?.digest === digest && found;
+    });
+    assert.equal(status.history?.[0]?.trigger, 'Approval');
+    assert.equal((await cli('promote', production)).code, 1, 'it is applied');
+  });
+
+  it('a policy on hold keeps what it runs, until exactly one image is promoted, or until it is released', async () => {
+    const first = await createStaging('still');
+    const production = await createProduction('still', first);
+    assert.equal((await cli('hold', production, '--reason', 'sale until Monday')).code, 0);
+    const second = await update('still', '1.1.0');
+    await kubelet.becomesReady('still', image('still', '1.1.0', second));
+    const held = await world.waitForCondition(production, 'Held', 'OnHold');
+    assert.match(held.message, /1\.1\.0 is not applied, because the policy is on hold \(since .* by .*: sale until Monday\)/);
+    assert.equal(await runs(production), image('still', '1.0.0', first));
+    const { out, code } = await cli('explain', production);
+    assert.equal(code, 1);
+    assert.match(out, /· hold +OnHold: on hold \(since .*: sale until Monday\)/);
+    assert.match(out, /✗ on-hold +OnHold: 1\.1\.0 is not applied/);
+    assert.equal((await cli('promote', production)).code, 0);
+    await world.waitForImage(production, image('still', '1.1.0', second));
+    const third = await update('still', '1.2.0');
+    await kubelet.becomesReady('still', image('still', '1.2.0', third));
+    await waitFor('the hold to be that of the next image', async () =>
+      (await world.readStatus(production)).conditions?.some(({ reason, message }) => reason === 'OnHold' && message.startsWith('1.2.0 ')),
+    );
+    assert.equal(await runs(production), image('still', '1.1.0', second));
+    assert.equal((await cli('release', production)).code, 0);
+    await world.waitForImage(production, image('still', '1.2.0', third));
+  });
+
+  it('explain shows a follower where each image is, and a followed policy by itself', async () => {
+    const first = await createStaging('shown');
+    const production = await createProduction('shown', first, slowly('shown'));
+    const digest = await update('shown', '1.1.0');
+    await kubelet.becomesReady('shown', image('shown', '1.1.0', digest));
+    await world.waitForCondition(production, 'Reconciling', 'NotProven');
+    const { out, code } = await cli('explain', production);
+    assert.equal(code, 1);
+    const table = out.slice(out.indexOf('\nIMAGE ')).trim().split('\n');
+    assert.deepEqual(table[0]?.split(/ {2,}/), ['IMAGE', `${world.namespace}/shown`, `${world.namespace}/${production}`]);
+    const row = (of: string) =>
+      table
+        .find((line) => line.includes(of.slice(0, 19)))
+        ?.split(/ {2,}/)
+        .join('|') ?? out;
+    assert.match(row(digest), /^1\.1\.0 sha256:\w{12}…\|healthy for \S+\|waits for \S+ until \S+ \(NotProven\)$/);
+    assert.match(row(first), /sha256:\w{12}…\|-\|runs$/);
+    const json = JSON.parse((await cli('explain', production, '--output', 'json')).out) as { environments: { policies: unknown[] } };
+    const { namespace } = world;
+    assert.deepEqual(json.environments.policies, [
+      { namespace, name: 'shown' },
+      { namespace, name: production },
+    ]);
+    const followed = await cli('explain', 'shown');
+    assert.deepEqual([followed.code, followed.out.includes('\nIMAGE ')], [0, false]);
   });
 
   it('a policy that selects for itself waits for those that it comes after', async () => {

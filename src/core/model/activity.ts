@@ -3,12 +3,25 @@ import { z } from 'zod';
 import { defined } from './defined.ts';
 import { actionKeys, maxReason, type ActionName, type PolicyActions, type RequestedAction } from './policy-actions.ts';
 import { formatApproval } from './named-approvals.ts';
+import { formatHold } from './named-hold.ts';
 import { noticeKinds, noticeSubjects, type IdentifiedNotice } from './notice.ts';
 import { hashId } from './push-event.ts';
 import { cut } from './text.ts';
+import { isSameJson } from './untyped.ts';
 
 /** What people ask of policies, and of pushes (replay). */
-export const requestedActions = ['approve', 'rollback', 'release', 'check', 'reject', 'suspend', 'resume', 'replay'] as const;
+export const requestedActions = [
+  'approve',
+  'rollback',
+  'release',
+  'check',
+  'reject',
+  'promote',
+  'hold',
+  'suspend',
+  'resume',
+  'replay',
+] as const;
 
 const text = (max: number) => z.string().max(max);
 const subject = z
@@ -96,15 +109,17 @@ export function newRequests(
   now: Date,
 ): IdentifiedActivity[] {
   const { namespace, name, uid, actions = {}, requested } = after;
-  const own = (Object.entries(actionKeys) as [ActionName, Exclude<keyof PolicyActions, 'approvals'>][]).flatMap(([action, key]) => {
-    const value = actions[key];
-    if (value === undefined || value === before.actions?.[key]) return [];
-    const { user, reason: why } = requested?.action === action ? requested : {};
-    if (after.parent !== undefined && user === undefined) return [];
-    const about = { action, subject: { kind, namespace, name }, value, ...defined({ user, why }) };
-    return [{ id: hashId(['action', uid, action, value]), activity: { type: 'action' as const, at: now.toISOString(), ...about } }];
-  });
-  return [...own, ...newApprovals(kind, before, after, now)];
+  const own = (Object.entries(actionKeys) as [ActionName, Exclude<keyof PolicyActions, 'approvals' | 'hold'>][]).flatMap(
+    ([action, key]) => {
+      const value = actions[key];
+      if (value === undefined || value === before.actions?.[key]) return [];
+      const { user, reason: why } = requested?.action === action ? requested : {};
+      if (after.parent !== undefined && user === undefined) return [];
+      const about = { action, subject: { kind, namespace, name }, value, ...defined({ user, why }) };
+      return [{ id: hashId(['action', uid, action, value]), activity: { type: 'action' as const, at: now.toISOString(), ...about } }];
+    },
+  );
+  return [...own, ...newApprovals(kind, before, after, now), ...newHold(kind, before, after, now)];
 }
 
 /** The approvals of a policy that asks for several people, each of which names its author. */
@@ -122,4 +137,13 @@ function newApprovals(kind: 'ImagePolicy' | 'BaseImagePolicy', before: Requestab
     };
     return { id: hashId(['approval', uid, user, at, tag, digest]), activity: { type: 'action' as const, at: now.toISOString(), ...about } };
   });
+}
+
+/** The hold of a policy, which names its author as well. */
+function newHold(kind: 'ImagePolicy' | 'BaseImagePolicy', before: Requestable, after: Requestable, now: Date): IdentifiedActivity[] {
+  const { namespace, name, uid, actions: { hold } = {} } = after;
+  if (kind !== 'ImagePolicy' || hold === undefined || isSameJson(hold, before.actions?.hold)) return [];
+  const { at: value, user, reason: why } = hold;
+  const about = { action: 'hold' as const, subject: { kind, namespace, name }, ...defined({ value, user, why }) };
+  return [{ id: hashId(['hold', uid, formatHold(hold)]), activity: { type: 'action', at: now.toISOString(), ...about } }];
 }

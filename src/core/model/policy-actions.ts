@@ -1,6 +1,8 @@
 import { defined } from './defined.ts';
 import { isDigest, isTag } from './image-reference.ts';
 import { readApprovals, type NamedApproval } from './named-approvals.ts';
+import { readHold, type NamedHold } from './named-hold.ts';
+import { readTime } from './text.ts';
 import { isSameJson } from './untyped.ts';
 
 const prefix = 'operator.technomad.dev/';
@@ -12,6 +14,7 @@ export const actionAnnotations = {
   reject: `${prefix}reject`,
   rollbackTo: `${prefix}rollback-to`,
   release: `${prefix}release`,
+  promote: `${prefix}promote`,
   requestedAt: `${prefix}requested-at`,
 } as const;
 
@@ -64,6 +67,7 @@ export const actionKeys = {
   reject: 'reject',
   rollback: 'rollbackTo',
   release: 'release',
+  promote: 'promote',
   check: 'requestedAt',
 } as const;
 export type ActionName = keyof typeof actionKeys;
@@ -85,16 +89,21 @@ export interface PolicyActions {
   readonly rollbackTo?: string;
   /** The time up to which holds are released. */
   readonly release?: string;
+  /** The image that may be applied although it is not proven, or the policy is on hold: `TAG@sha256:… TIME`. */
+  readonly promote?: string;
   /** A request for a reconcile. Each new value is a new request. */
   readonly requestedAt?: string;
   /** The approvals of a policy that asks for several people, the earliest first. */
   readonly approvals?: readonly NamedApproval[];
+  /** What keeps the policy at what it runs. */
+  readonly hold?: NamedHold;
 }
 
 /** Reads the annotations of a policy. Empty ones are no requests. */
 export function readActions(annotations: Readonly<Record<string, unknown>>): PolicyActions {
   const entries = Object.entries(actionAnnotations).map(([action, annotation]): [string, unknown] => [action, annotations[annotation]]);
   const approvals = readApprovals(annotations);
+  const hold = readHold(annotations);
   return {
     ...Object.fromEntries(
       entries.flatMap(([action, value]) =>
@@ -102,13 +111,14 @@ export function readActions(annotations: Readonly<Record<string, unknown>>): Pol
       ),
     ),
     ...(approvals.length > 0 && { approvals }),
+    ...defined({ hold }),
   };
 }
 
 /** Whether two policies have the same requests. */
 export function sameActions(a: PolicyActions = {}, b: PolicyActions = {}): boolean {
   const isSame = Object.keys(actionAnnotations).every((key) => a[key as keyof PolicyActions] === b[key as keyof PolicyActions]);
-  return isSame && isSameJson(a.approvals ?? [], b.approvals ?? []);
+  return isSame && isSameJson([a.approvals ?? [], a.hold], [b.approvals ?? [], b.hold]);
 }
 
 /** The image that an approval names; undefined if it is not `TAG@DIGEST`. */
@@ -130,9 +140,7 @@ export function isApproved({ approve }: PolicyActions = {}, { tag, digest }: { r
 
 /** The time of a release; undefined if the value is not a time. */
 export function releaseTime({ release }: PolicyActions = {}): Date | undefined {
-  if (release === undefined || !/^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/.test(release)) return undefined;
-  const time = new Date(release);
-  return Number.isNaN(time.getTime()) ? undefined : time;
+  return release === undefined ? undefined : readTime(release);
 }
 
 /** The requested rollback: `previous` or a tag; undefined if the value has neither. */

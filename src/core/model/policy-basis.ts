@@ -49,6 +49,8 @@ const decidingActions: Deciding<PolicyActions> = {
   release: whole,
   requestedAt: false,
   approvals: whole,
+  promote: whole,
+  hold: whole,
 };
 
 /** The parts of a policy besides its spec that a plan depends on. */

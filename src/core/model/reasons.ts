@@ -70,6 +70,7 @@ export const reasons = {
   NotProven: 'the update waits until the policies that this one follows have run the image, complete and available, for long enough',
   NotCopied: 'the repository does not hold the image that the followed policies run',
   Held: 'a manual change replaced our image, and stays until there is a newer one',
+  OnHold: 'somebody holds the policy at what it runs',
   UnlikelyVersion: 'the first change would go to a version that is far from what runs, or to an older image, and the policy names no range',
   RejectedDigest: 'the image failed a rollout, was rolled back or was rejected, and is not applied',
   RollbackRequested: 'a user rolled back to an older image',

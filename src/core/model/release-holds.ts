@@ -5,6 +5,7 @@ import type { Reason } from './reasons.ts';
 /** Reasons of Stalled conditions, also of base policies, and of waits. */
 const holdReasons: ReadonlySet<string> = new Set<Reason>([
   'Held',
+  'OnHold',
   'RejectedDigest',
   'BaseRejected',
   'RolloutRetry',
@@ -48,4 +49,10 @@ function isHold({ type, reason }: Condition, { latest, rejected = [] }: HoldingS
     ({ digest, at }) => digest === latest?.digest && (released === undefined || Date.parse(at) <= released.getTime()),
   );
   return reason === 'RolloutFailed' && isRejected;
+}
+
+/** The time of a rejection or a hold. A release from a moment ago must not release a later one, even if its author has another clock. */
+export function rejectionTime(now: Date, released: Date | undefined): Date {
+  const isRecent = released !== undefined && released.getTime() < now.getTime() + 1_000;
+  return isRecent ? new Date(Math.max(now.getTime(), released.getTime() + 1)) : now;
 }

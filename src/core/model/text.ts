@@ -43,3 +43,10 @@ export function parseDuration(text: string): number | undefined {
   for (const [, amount, unit] of text.matchAll(/(\d+)([hms])/g)) total += Number(amount) * units[unit as keyof typeof units];
   return total;
 }
+
+/** The time that a text says, with its offset (RFC 3339); undefined if it says none. */
+export function readTime(text: string): Date | undefined {
+  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/.test(text)) return undefined;
+  const time = new Date(text);
+  return Number.isNaN(time.getTime()) ? undefined : time;
+}

@@ -7,7 +7,8 @@ import { isApproved, releaseTime } from '../model/policy-actions.ts';
 import { type ApprovalCount, countApprovals, nextRound } from './approvals.ts';
 import { isReleased } from './guards/released.ts';
 import { addRejectedBase, rejectionOf, type RejectedBase } from './rejected-base.ts';
-import { openRejection, rejectionTime } from './rejections.ts';
+import { rejectionTime } from '../model/release-holds.ts';
+import { openRejection } from './rejections.ts';
 
 type Decided = BaseImagePolicy & { readonly spec: BasePolicySpec };
 type Base = { readonly tag: string; readonly digest: string };

@@ -7,6 +7,7 @@
  * | all run one digest, for long enough           | that digest          | passes                                |
  * | all run one digest, not yet for long enough   | that digest          | waits until then                      |
  * | run different digests, or one shows none      | as selected before   | blocks: their next change wakes it    |
+ * | at least one runs it, and it was promoted     | as in the rows above | passes                                |
  *
  * What a followed policy shows is a value (`Followed`), made by one function (`followedOf`): where the policy is, and how that is known, is decided nowhere else.
  */
@@ -14,6 +15,8 @@ import { defined } from '../model/defined.ts';
 import type { Followed } from '../model/followed-status.ts';
 import { isUsable, policyKey, type ImagePolicy, type PolicyName, type PolicySpec, type ProofRules } from '../model/image-policy.ts';
 import type { Candidate } from '../model/image-reference.ts';
+import type { PolicyActions } from '../model/policy-actions.ts';
+import { promotionOf, runsSomewhere } from '../model/promotion.ts';
 import { formatDuration, listFew, toSeconds } from '../model/text.ts';
 import { consentAnnotation } from '../model/consent-annotation.ts';
 import { evaluateConsent, needsConsent, type Asker, type ConsentRules, type ConsentSources } from './consent.ts';
@@ -156,6 +159,18 @@ export function proofOf({ tag, digest }: Candidate, { forMs }: ProofRules, { pol
   if (!(until.getTime() > at.getTime())) return { kind: 'proven' };
   const names = listFew(policies, policyKey);
   return { kind: 'waits', until, message: `${tag} has to run in ${names} for ${formatDuration(forMs)}: until ${toSeconds(until)}` };
+}
+
+/** Whether an image may be applied: it is proven, or it is promoted, and at least one of the followed policies runs it. */
+export function proofFor(
+  candidate: Candidate,
+  { after, actions }: { readonly after: ProofRules; readonly actions: PolicyActions | undefined },
+  followed: FollowedNow,
+): Proof {
+  const proof = proofOf(candidate, after, followed);
+  if (proof.kind === 'proven' || promotionOf(actions, candidate) === undefined) return proof;
+  if (runsSomewhere(candidate, followed.policies)) return { kind: 'proven' };
+  return { ...proof, message: `${proof.message}; it is promoted, and waits until one of them runs it, complete and available` };
 }
 
 function describeFollowed({ namespace, name, tag, digest, since, message }: Followed): string {

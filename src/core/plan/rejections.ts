@@ -23,12 +23,6 @@ export function addRejection(rejected: readonly RejectedImage[], image: Rejected
   return [image, ...rejected.filter((one) => !isSameWhole(one, image))].slice(0, maxListed);
 }
 
-/** The time of a rejection. A release from a moment ago must not release a later rejection, even if its author has another clock. */
-export function rejectionTime(now: Date, released: Date | undefined): Date {
-  const isRecent = released !== undefined && released.getTime() < now.getTime() + 1_000;
-  return isRecent ? new Date(Math.max(now.getTime(), released.getTime() + 1)) : now;
-}
-
 /** Whether somebody decided against the image. Nothing has failed then, and nothing that happens later disproves the rejection. */
 export function isDecision({ reason }: Pick<RejectedImage, 'reason'>): boolean {
   return reason === 'RollbackRequested' || reason === 'RejectedByUser';

@@ -19,6 +19,7 @@ export const waitReasons = {
   CheckFailed: 'when it is released',
   CheckTimedOut: 'when it is released',
   Held: 'when it is released',
+  OnHold: 'when it is released, or its image is promoted',
   RejectedDigest: 'when it is released',
   ChangeReverted: 'when it is released',
   UnlikelyVersion: 'when it is released',

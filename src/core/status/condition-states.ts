@@ -143,6 +143,7 @@ const holds: ReadonlySet<string> = new Set<Reason>([
   'Held',
   'RejectedDigest',
   'TargetPaused',
+  'OnHold',
   'UnlikelyVersion',
   'CheckFailed',
   'CheckTimedOut',

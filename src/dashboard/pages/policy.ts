@@ -6,7 +6,7 @@ import { type BaseLink, baseReads } from '../../service/api/base-view.ts';
 import { getPermitted } from '../../service/api/routes/permitted.ts';
 import { getPods } from '../../service/api/routes/pods.ts';
 import { explainPolicy, getPolicy, getResource } from '../../service/api/routes/policies.ts';
-import { type ActionName, actionNames, actionPath, actionsFor, type Permitted, type PolicyDetail } from '../action-list.ts';
+import { holdNow, type ActionName, actionNames, actionPath, actionsFor, type Permitted, type PolicyDetail } from '../action-list.ts';
 import { html, type Html } from '../html.ts';
 import { type Caller, hasActivity, hasSection, type Page, type Query } from '../page.ts';
 import { actionResult } from '../parts/action-result.ts';
@@ -206,6 +206,7 @@ function showActions(found: PolicyDetail, [cause]: readonly ShownCause[], { noAc
 
 function showNow(found: PolicyDetail, texts: Texts): Html {
   const { pendingApproval, waiting, rollouts, status } = found;
+  const hold = holdNow(found);
   const rows: [string, unknown][] = [
     [texts.image, found.image && html`<a href=${imagePath({ repository: found.image })}><code>${found.image}</code></a>`],
     [texts.selects, found.selects && sayTo(undefined, found.selects, texts)],
@@ -213,6 +214,7 @@ function showNow(found: PolicyDetail, texts: Texts): Html {
     [texts.waitsForApproval, pendingApproval && html`${tagOf(pendingApproval)}${' '}${approvalsOf(found, texts)}`],
     [texts.together, imagesTogether(found)],
     [texts.commits, changesOf(found.changes, texts)],
+    [texts.onHold, hold && html`${hold.at !== undefined && ago(hold.at)} ${hold.user} ${hold.reason}`],
     [texts.Waiting, waiting && html`${tagOf(waiting)} ${waiting.reason} ${timeAndAge(waiting.until)}`],
     [texts.rollingOut, rollouts && rollouts.progressing > 0 && rollouts.progressing],
     [texts.lastCheck, typeof status.lastCheckTime === 'string' && ago(status.lastCheckTime)],

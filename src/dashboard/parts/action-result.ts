@@ -39,6 +39,9 @@ function resultOf(action: ActionName, { actions, status, state, conditions, pend
       return state === 'Suspended' ? 'done' : 'requested';
     case 'resume':
       return state === 'Suspended' ? 'requested' : 'done';
+    case 'hold':
+      return actions.hold === undefined ? 'requested' : 'done';
+    case 'promote':
     case 'release':
       return 'requested';
   }

@@ -9,7 +9,10 @@ export type Action = Extract<ActivityEntry, { type: 'action' }>;
 /** How long after a request a change still follows from it: requests are handled within seconds, or after an outage. */
 const maxDelayMs = 600_000;
 
-/** The requests that led to a change, the latest first: every approval of its image, or the rollback or check right before it. `actions`: those of its policy, the latest first. */
+/** Whether somebody let an image go that waited. */
+const isDecision = (action: Action['action']) => action === 'approve' || action === 'promote';
+
+/** The requests that led to a change, the latest first: every approval and promotion of its image, or the rollback or check right before it. `actions`: those of its policy, the latest first. */
 export function requestsFor(change: Pick<Change, 'trigger' | 'at' | 'tag' | 'digest'>, actions: readonly Action[]): readonly Action[] {
   // The history may have whole seconds.
   const before = actions.filter(({ at }) => Date.parse(at) <= Date.parse(change.at) + 999);
@@ -17,7 +20,7 @@ export function requestsFor(change: Pick<Change, 'trigger' | 'at' | 'tag' | 'dig
     before.filter(({ action, at }) => action === name && Date.parse(change.at) - Date.parse(at) <= maxDelayMs).slice(0, 1);
   switch (change.trigger) {
     case 'Approval':
-      return before.filter(({ action, value }) => action === 'approve' && value?.split(' ')[0] === `${change.tag}@${change.digest}`);
+      return before.filter(({ action, value }) => isDecision(action) && value?.split(' ')[0] === `${change.tag}@${change.digest}`);
     case 'Rollback':
       return latest('rollback');
     case 'Request':

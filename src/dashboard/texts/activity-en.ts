@@ -43,6 +43,8 @@ export const activityEn = {
     release: 'released',
     check: 'had the registry asked for',
     reject: 'rejected an image of',
+    promote: 'promoted an image of',
+    hold: 'put on hold',
     suspend: 'suspended',
     resume: 'resumed',
     replay: 'had a push processed again:',

@@ -43,6 +43,8 @@ export const activityZh: Texts['happened'] = {
     release: '释放了',
     check: '请求查询镜像仓库：',
     reject: '拒绝了镜像：',
+    promote: '提前放行了镜像：',
+    hold: '冻结了',
     suspend: '暂停了',
     resume: '恢复了',
     replay: '重新处理了推送：',

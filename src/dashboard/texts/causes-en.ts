@@ -27,6 +27,7 @@ export const causesEn = {
     RepositoryNotFound: (repository: string) => `${repository} is not known to its registry`,
     NoMatchingTag: (repository: string) => `${repository} has no tag that is selected`,
     Held: (policy: string) => `${policy} keeps an image that somebody has set`,
+    OnHold: (policy: string) => `${policy} is on hold`,
     UnlikelyVersion: (policy: string) => `${policy} would go to a version far from what runs`,
     ChangeReverted: (policy: string) => `The changes of ${policy} are reverted by a GitOps tool`,
     TooManyChanges: (policy: string) => `${policy} changed a workload to the same image too often`,

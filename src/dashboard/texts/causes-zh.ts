@@ -24,6 +24,7 @@ export const causesZh: Translated<typeof causesEn> = {
     RepositoryNotFound: (repository) => `镜像仓库不认识 ${repository}`,
     NoMatchingTag: (repository) => `${repository} 没有可选的标签`,
     Held: (policy) => `${policy} 保留了有人设置的镜像`,
+    OnHold: (policy) => `${policy} 已被人冻结`,
     UnlikelyVersion: (policy) => `${policy} 会跳到与运行版本相差很远的版本`,
     ChangeReverted: (policy) => `${policy} 的修改被 GitOps 工具改回`,
     TooManyChanges: (policy) => `${policy} 过于频繁地把工作负载改为同一镜像`,

@@ -189,6 +189,9 @@ export const en = {
   confirmRollback:
     'Roll back? This also works outside of windows and without approval. The image that is left is rejected until a release.',
   confirmRelease: 'Release what has been held, rejected or reverted up to now?',
+  confirmPromote: (image: string) =>
+    `Promote ${image}? It is not waited for until the followed policies have run it for long enough. It is rolled out at once, if nothing else blocks it.`,
+  confirmHold: 'Hold the policy at what it runs? Nothing else is applied until a release, except what is promoted. Rollbacks go on.',
   confirmCheck: 'Ask the registry now?',
   done: (action: string) => `Requested: ${action}. The state follows in a moment.`,
   notDone: (policy: string, why: string) => `${policy}: ${why}`,

@@ -145,6 +145,9 @@ export const policyEn = {
   rollback: 'Roll back',
   release: 'Release',
   check: 'Check now',
+  promote: 'Promote',
+  hold: 'Hold',
+  onHold: 'On hold',
   previousImage: (tag: string | undefined) => (tag === undefined ? 'the previous image' : `the previous image: ${tag}`),
   rollbackTo: 'Roll back to',
 };

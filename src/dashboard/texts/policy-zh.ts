@@ -133,6 +133,9 @@ export const policyZh: Translated<typeof policyEn> = {
   rollback: '回滚',
   release: '解除搁置',
   check: '立即检查',
+  promote: '提前放行',
+  hold: '冻结',
+  onHold: '已冻结',
   previousImage: (tag) => (tag === undefined ? '上一个镜像' : `上一个镜像：${tag}`),
   rollbackTo: '回滚到',
 };

@@ -57,6 +57,7 @@ export const reasonsZh: Readonly<Record<Reason, string>> = {
   ApproversUnverified: '策略要求多个批准，但没有什么能确保是谁批准',
   Window: '更新等待策略的下一个窗口',
   Held: '手动修改替换了我们的镜像，并保留到有更新的镜像为止',
+  OnHold: '有人让策略保持正在运行的镜像',
   UnlikelyVersion: '首次更改会到达与正在运行的版本相差很远的版本或较旧的镜像，而策略没有写明范围',
   RejectedByUser: '用户拒绝了该镜像',
   RejectedDigest: '镜像滚动更新失败、已被回滚或被拒绝，不会应用',

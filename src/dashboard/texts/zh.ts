@@ -199,6 +199,8 @@ export const zh: Texts = {
   confirmResume: '恢复该策略？',
   confirmRollback: '回滚？此操作不受时间窗口和审批限制。被替换的镜像在解除搁置之前不会再次应用。',
   confirmRelease: '解除截至现在被搁置、拒绝或还原的内容？',
+  confirmPromote: (image) => `提前放行 ${image}？不再等待被跟随的策略运行它足够长的时间。若没有其他阻止因素，将立即发布。`,
+  confirmHold: '让该策略保持正在运行的镜像？在解除搁置之前不会应用其他内容，提前放行的镜像除外。回滚照常进行。',
   confirmCheck: '立即查询镜像仓库？',
   done: (action) => `已请求：${action}。状态稍后更新。`,
   notDone: (policy, why) => `${policy}：${why}`,

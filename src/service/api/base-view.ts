@@ -2,6 +2,7 @@
  * BaseImagePolicies as the API shows them: the shapes of the answers and their paths. The wing of BaseImagePolicies answers them, and the dashboard, which is
  * another wing, reads them.
  */
+import { requestedView } from './requested-view.ts';
 import { z } from 'zod';
 import { baseSteps, imageUses, type BaseStep } from '../../core/model/base-next-step.ts';
 import { baseStatusSchema, dependentSchema } from '../../core/model/base-status.ts';
@@ -68,14 +69,7 @@ export const baseDetail = baseSummary
       .describe(
         'The namespaces that the policy selects and whose owners have not consented, so that nothing is known of their images. Only for callers that may list all namespaces.',
       ),
-    requested: z
-      .object({
-        action: z.enum(['approve', 'reject', 'rollback', 'release', 'check']),
-        user: z.string(),
-        reason: z.string().exactOptional(),
-      })
-      .exactOptional()
-      .describe('The last action that was requested by the API or a command and still holds, who requested it, and why if that was said.'),
+    requested: requestedView,
   })
   .meta({ id: 'Base', description: 'A BaseImagePolicy.' });
 export type BaseDetail = z.output<typeof baseDetail>;

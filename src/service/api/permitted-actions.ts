@@ -14,12 +14,17 @@ const ownVerbs: Readonly<Record<AnyAction, Question['verb'] | undefined>> = {
   reject: 'approve',
   rollback: 'rollback',
   release: 'release',
+  promote: 'approve',
+  hold: 'release',
   check: undefined,
   suspend: 'update',
   resume: 'update',
 };
 const names = Object.keys(ownVerbs) as AnyAction[];
 export const permittedAction = z.enum(names as [AnyAction, ...AnyAction[]]);
+
+/** The actions that BaseImagePolicies do not have. */
+const ofImagePolicies: ReadonlySet<AnyAction> = new Set(['rollback', 'promote', 'hold']);
 
 /** The most namespaces of one answer. Each may cost some questions to the API server, whose answers are kept for some seconds. */
 export const maxPermittedNamespaces = 50;
@@ -64,7 +69,7 @@ export function definePermittedIn({ path, id, group, what, resource }: Permitted
     async handle({ query: { namespaces }, access, ports }) {
       const answers = await inParallel(namespaces, namespacesAtOnce, async (namespace) => {
         const actions = await permittedTo(access, { namespace, ...defined({ resource }) }, ports);
-        return { namespace, actions: resource === undefined ? actions : actions.filter((name) => name !== 'rollback') };
+        return { namespace, actions: resource === undefined ? actions : actions.filter((name) => !ofImagePolicies.has(name)) };
       });
       return {
         namespaces: answers.map((answer) => {

@@ -34,7 +34,7 @@ export interface Action<P, B extends z.ZodObject> {
 
 export const tag = z.string().refine(isTag, 'is a tag');
 /** The body of an action on one image. */
-const image = z.object({ tag, digest: z.string().refine(isDigest, 'is a digest') });
+export const image = z.object({ tag, digest: z.string().refine(isDigest, 'is a digest') });
 
 /** The route of an action. */
 export function defineAction<P, B extends z.ZodObject>(

@@ -4,7 +4,7 @@ import { decisiveCondition } from '../../core/model/decisive-condition.ts';
 import { defined } from '../../core/model/defined.ts';
 import { isUsable, scopeOf, type ImagePolicy } from '../../core/model/image-policy.ts';
 import { originLinkKinds, type Origins } from '../../core/model/image-origin.ts';
-import type { PolicyActions } from '../../core/model/policy-actions.ts';
+import { actionsView, requestedView, shownActions } from './requested-view.ts';
 import { policyStates, stateOf } from '../../core/model/policy-state.ts';
 import { formatRepository } from '../../core/model/image-reference.ts';
 import { checkRecord } from '../../core/model/check-record.ts';
@@ -167,23 +167,8 @@ export const policyDetail = policySummary
       .describe(
         'The commits of the newest changes in `status.history`, as far as the images name them and the registry was read, which does not delay the answer.',
       ),
-    actions: z
-      .object({
-        approve: z.string().exactOptional(),
-        reject: z.string().exactOptional(),
-        rollbackTo: z.string().exactOptional(),
-        release: z.string().exactOptional(),
-        requestedAt: z.string().exactOptional(),
-      })
-      .describe('What users have asked for, by annotation.'),
-    requested: z
-      .object({
-        action: z.enum(['approve', 'reject', 'rollback', 'release', 'check']),
-        user: z.string(),
-        reason: z.string().exactOptional(),
-      })
-      .exactOptional()
-      .describe('The last action that was requested by the API or a command and still holds, who requested it, and why if that was said.'),
+    actions: actionsView,
+    requested: requestedView,
   })
   .meta({ id: 'Policy', description: 'An ImagePolicy.' });
 
@@ -263,15 +248,9 @@ export function detail(policy: ImagePolicy, origins?: Origins, changed: readonly
     conditions: [...conditions],
     status: copy,
     ...(commits.length > 0 && { commits }),
-    actions: withoutApprovals(actions),
+    actions: shownActions(actions),
     ...(requested && { requested: { ...requested } }),
   };
-}
-
-/** The approvals of several people are shown where they are counted. */
-function withoutApprovals(actions: PolicyActions): z.input<typeof policyDetail>['actions'] {
-  const { approvals: _, ...others } = actions;
-  return others;
 }
 
 function toImage({ tag, digest }: { readonly tag: string; readonly digest?: string }): z.output<typeof selectedImage> {

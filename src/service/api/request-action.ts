@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { ActionActivity } from '../../core/model/activity.ts';
 import { defined } from '../../core/model/defined.ts';
 import { approvalAnnotation, formatApproval, lastEditedByAnnotation, type NamedApproval } from '../../core/model/named-approvals.ts';
+import { formatHold, holdAnnotation, type NamedHold } from '../../core/model/named-hold.ts';
 import { type ActionName, maxReason, requestAnnotations } from '../../core/model/policy-actions.ts';
 import { type Access, AccessError } from './access.ts';
 import type { ApiPorts, PatchedObject } from './ports.ts';
@@ -27,6 +28,8 @@ export type Change = { readonly value: string } & (
   | { readonly annotation: true }
   /** One of the approvals of several people. */
   | { readonly approval: Omit<NamedApproval, 'user' | 'reason'> }
+  /** The hold of a policy. */
+  | { readonly hold: Required<Pick<NamedHold, 'at'>> }
   /** `namesAuthor`: the policy asks who changes its spec. */
   | { readonly spec: object; readonly namesAuthor?: boolean }
   | { readonly metadata: object }
@@ -39,7 +42,7 @@ export interface Requested {
   readonly reason?: string | undefined;
 }
 /** The actions of the API. Some are annotations, which are named like them. */
-export type AnyAction = ActionName | 'suspend' | 'resume';
+export type AnyAction = ActionName | 'hold' | 'suspend' | 'resume';
 
 /** Throws AccessError(403) if no action is possible, whatever the permissions of the caller are. */
 export function requireActions(ports: ApiPorts, access: Access): void {
@@ -58,7 +61,7 @@ export async function requestAction(
   const { namespace, name: policy, of } = object;
   ports.logger.info({ policy: `${namespace}/${policy}`, action: name, user: access.user }, 'action requested');
   // Annotations say themselves what was requested, by whom and why.
-  if (!('annotation' in change) && !('approval' in change)) {
+  if (!('annotation' in change) && !('approval' in change) && !('hold' in change)) {
     const subject = { kind: of === undefined ? ('ImagePolicy' as const) : ('BaseImagePolicy' as const), namespace, name: policy };
     noteAction(ports, { action: name, subject, user: access.user, ...defined({ why: reason || undefined }) });
   }
@@ -76,6 +79,10 @@ function toPatch(name: AnyAction, change: Change, by: { readonly user: string; r
   if ('approval' in change) {
     const approval = { ...change.approval, user: by.user, ...defined({ reason: by.reason }) };
     return { metadata: { annotations: { [approvalAnnotation(by.user)]: formatApproval(approval) } } };
+  }
+  if ('hold' in change) {
+    const hold = { ...change.hold, user: by.user, ...defined({ reason: by.reason }) };
+    return { metadata: { annotations: { [holdAnnotation]: formatHold(hold) } } };
   }
   if ('metadata' in change) return { metadata: change.metadata };
   // What writes an annotation is one of the actions whose names it may have.

@@ -43,6 +43,7 @@ const rules = {
 
   // Somebody has changed what the policy manages, and has to say what he wants.
   Held: { kind: 'policy', urgency: 'Warning', step: 'release' },
+  OnHold: { kind: 'policy', urgency: 'Warning', step: 'release' },
   UnlikelyVersion: blocked('policy', 'release'),
   ChangeReverted: blocked('policy', 'release'),
   TooManyChanges: blocked('policy', 'release'),

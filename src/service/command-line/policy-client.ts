@@ -12,6 +12,7 @@ import {
   shortName,
 } from '../resources/group.ts';
 import { approvalAnnotation, formatApproval, lastEditedByAnnotation, type NamedApproval } from '../../core/model/named-approvals.ts';
+import { formatHold, holdAnnotation } from '../../core/model/named-hold.ts';
 import { type ActionName, requestAnnotations } from '../../core/model/policy-actions.ts';
 import { didYouMean } from '../../core/model/did-you-mean.ts';
 import { kubeconfigOf, podOf, processSource } from '../config/environment.ts';
@@ -119,6 +120,8 @@ export interface PolicyClient {
   patch(body: Readonly<Record<string, unknown>>): Promise<unknown>;
   /** Approves an image as one of several people; throws if the API server does not say who the caller is. Returns the caller's name. */
   approve(approval: Omit<NamedApproval, 'user'>): Promise<string>;
+  /** Holds the policy from a time, with the caller's name and the reason. */
+  hold(at: string, reason?: string): Promise<unknown>;
   /** Changes the spec, and names the caller as its author. */
   editAsAuthor(spec: object): Promise<unknown>;
   /** Requests an action by its annotation, with the caller's name and the reason; throws if the object does not exist. */
@@ -177,6 +180,10 @@ export async function openPolicy(client: KubeClient, named: PolicyName): Promise
       const user = await knownName(client);
       await patch({ metadata: { annotations: { [approvalAnnotation(user)]: formatApproval({ ...approval, user }) } } });
       return user;
+    },
+    async hold(at, reason) {
+      const hold = { at, ...defined({ user: await ownName(client), reason }) };
+      return patch({ metadata: { annotations: { [holdAnnotation]: formatHold(hold) } } });
     },
     async editAsAuthor(spec) {
       return patch({ metadata: { annotations: { [lastEditedByAnnotation]: await knownName(client) } }, spec });

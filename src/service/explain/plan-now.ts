@@ -1,6 +1,8 @@
 /** Plans what the service would do about a policy now: the stages of a reconcile, up to the change itself, without any request to a registry. */
 import { notReconciledYet, resultCondition } from '../../core/model/decisive-condition.ts';
 import { defined } from '../../core/model/defined.ts';
+import type { NamedHold } from '../../core/model/named-hold.ts';
+import { holdOn } from '../../core/model/promotion.ts';
 import type { ImagePolicy, PolicySpec } from '../../core/model/image-policy.ts';
 import { formatRepository, sameRepository, type Candidate, type ImageReference } from '../../core/model/image-reference.ts';
 import { checkStates, type CheckState } from '../../core/rollout/check-states.ts';
@@ -43,6 +45,8 @@ export type PlannedNow =
       readonly pending?: PendingCandidate;
       /** The hold of the last reconcile over first changes, which only the registry can judge. */
       readonly hold?: Condition;
+      /** What keeps the policy at what it runs, whether or not something waits. */
+      readonly onHold?: NamedHold;
       /** The facts that could not be found out. */
       readonly doubt?: string;
     };
@@ -79,8 +83,9 @@ export function planSelection(policy: ImagePolicy, selection: Selection, cluster
   const unheld = hold === undefined ? guarded : keep(guarded, { reason: 'UnlikelyVersion', message: hold.message }, changes);
   const pending = findPending(policy, selection, seen);
   const allowed = pending === undefined ? unheld : keep(unheld, { reason: 'MinAge', message: describePending(pending) });
-  const checks = checkStates(policy, spec, candidate, new Date(cluster.now()));
-  return { policy, spec, candidate, targets, allowed, checks, ...defined({ ages, hold, pending }) };
+  const checks = checkStates(policy, spec, candidate, context.now);
+  const onHold = holdOn({}, policy.actions, context.now);
+  return { policy, spec, candidate, targets, allowed, checks, ...defined({ ages, hold, onHold, pending }) };
 }
 
 /** The candidate that is too young, as far as nothing is changed before it has the minimum age. */

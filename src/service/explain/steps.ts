@@ -5,6 +5,7 @@ import { isUsable } from '../../core/model/image-policy.ts';
 import type { Candidate } from '../../core/model/image-reference.ts';
 import type { Origin } from '../../core/model/policy-defaults.ts';
 import type { Condition } from '../../core/model/policy-status.ts';
+import { describeHold } from '../../core/model/named-hold.ts';
 import { isReason, pageOf, type Reason } from '../../core/model/reasons.ts';
 import { formatWorkload, type ContainerChange, type WorkloadRef } from '../../core/model/workload.ts';
 import { deadlineOfCheck } from '../../core/model/rollout-check.ts';
@@ -19,7 +20,7 @@ import { settingRows } from './settings.ts';
 export type StepResult = 'pass' | 'stop' | 'wait' | 'note';
 
 export interface Step {
-  /** The stable id of the step: `namespace`, `spec`, `status`, `tag`, a setting, `check`, `target`, `container`, or the id of a guard. */
+  /** The stable id of the step: `namespace`, `spec`, `hold`, `status`, `tag`, a setting, `check`, `target`, `container`, or the id of a guard. */
   readonly id: string;
   readonly result: StepResult;
   /** The facts of the step and, if it stops the chain, what to do. */
@@ -70,7 +71,7 @@ export function explainPlanned(planned: PlannedNow, pushed?: Pushed): Explanatio
     allowed: isAllowed(targets) && pending === undefined && unknown === undefined && !last.some(isInTheWay),
     summary: pushed === undefined ? `${namespace}/${name} selects ${description}: ${nameOf(candidate)}` : describePush(planned, pushed),
     candidate,
-    steps: [...basics(planned), ...last, ...selected, ...planned.checks.map(stepOfCheck)],
+    steps: [...basics(planned), ...onHold(planned), ...last, ...selected, ...planned.checks.map(stepOfCheck)],
     targets: chains,
   };
 }
@@ -104,6 +105,12 @@ function basics({ policy: { namespace } }: PlannedNow): Step[] {
     { id: 'namespace', result: 'pass', text: `the namespace ${namespace} is selected` },
     { id: 'spec', result: 'pass', text: 'the policy can be used, and is not suspended' },
   ];
+}
+
+/** The step of a policy that somebody holds. What waits because of it says so itself. */
+function onHold({ onHold: hold }: Planned): Step[] {
+  if (hold === undefined) return [];
+  return [{ id: 'hold', result: 'note', text: `on hold (${describeHold(hold)}): only what is promoted is applied`, ...linked('OnHold') }];
 }
 
 /** The steps of a policy whose reconcile ends before a plan. */

@@ -74,11 +74,13 @@ const policyJob = reconcileJob.extend({
       reject: word.exactOptional(),
       rollbackTo: word.exactOptional(),
       release: word.exactOptional(),
+      promote: word.exactOptional(),
       requestedAt: word.exactOptional(),
       approvals: z
         .array(z.object({ tag, digest, at: time, user: word, reason: z.string().max(300).exactOptional() }))
         .max(32)
         .exactOptional(),
+      hold: z.object({ at: time.exactOptional(), user: word.exactOptional(), reason: z.string().max(300).exactOptional() }).exactOptional(),
     })
     .exactOptional(),
   task: z.enum(['rollout', 'check']).exactOptional(),

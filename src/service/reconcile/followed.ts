@@ -4,11 +4,10 @@ import { confirmedForMs } from '../../core/model/confirmation.ts';
 import { PermanentError } from '../../core/model/errors.ts';
 import type { Followed } from '../../core/model/followed-status.ts';
 import { isUsable, policyKey, type ImagePolicy, type PolicyName, type ProofRules } from '../../core/model/image-policy.ts';
-import type { Candidate } from '../../core/model/image-reference.ts';
 import { resolveTargets } from '../../core/model/resolve-target.ts';
 import { asSeenBy, needsConsent } from '../../core/plan/consent.ts';
 import { hasChanges, type UpdatePlan } from '../../core/plan/plan-update.ts';
-import { followedOf, proofOf, whyCircular, whyNotFollowed, type FollowedNow } from '../../core/plan/proven.ts';
+import { followedOf, proofFor, whyCircular, whyNotFollowed, type FollowedNow } from '../../core/plan/proven.ts';
 import { isHealthOutdated } from '../../core/rollout/health.ts';
 import type { Attempt } from './attempt.ts';
 import type { Ports } from './ports.ts';
@@ -46,13 +45,10 @@ export async function gatherProof(
         read = readFollowed(attempt, after, ports);
       }
       const since = readAt;
-      return isProven(plan.candidate, after, await read) ? since : undefined;
+      const { actions } = attempt.policy;
+      return proofFor(plan.candidate, { after, actions }, await read).kind === 'proven' ? since : undefined;
     },
   };
-}
-
-function isProven(candidate: Candidate, after: ProofRules, followed: FollowedNow): boolean {
-  return proofOf(candidate, after, followed).kind === 'proven';
 }
 
 /** Reads all followed policies, with the earliest time that the API server said it was. */

@@ -8,7 +8,7 @@ import { appliedOnce, policyOf } from '../../core/model/samples.ts';
 import { startApi } from './fake-events.ts';
 import { ann, samplePorts } from './sample-policies.ts';
 
-const all = ['approve', 'reject', 'rollback', 'release', 'check', 'suspend', 'resume'];
+const all = ['approve', 'reject', 'rollback', 'release', 'promote', 'hold', 'check', 'suspend', 'resume'];
 const headers = { host: 'localhost', authorization: 'Bearer anns-token' };
 
 for (const [name, rights, more, expected] of [
@@ -20,7 +20,13 @@ for (const [name, rights, more, expected] of [
     'approve, with the admission policy',
     ['get shop', 'patch shop', 'approve shop'],
     { hasAdmissionPolicy: true },
-    ['approve', 'reject', 'check'],
+    ['approve', 'reject', 'promote', 'check'],
+  ],
+  [
+    'release, with the admission policy',
+    ['get shop', 'patch shop', 'release shop'],
+    { hasAdmissionPolicy: true },
+    ['release', 'hold', 'check'],
   ],
   [
     'roll back and edit, with the admission policy',
@@ -75,7 +81,7 @@ test('the actions in several namespaces are shown for each, of policies and of p
     200,
     [
       { namespace: 'shop', actions: ['check'] },
-      { namespace: 'ops', actions: ['approve', 'reject', 'check'] },
+      { namespace: 'ops', actions: ['approve', 'reject', 'promote', 'check'] },
       { namespace: 'else', actions: [] },
     ],
   ]);

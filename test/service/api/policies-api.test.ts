@@ -224,6 +224,18 @@ const annotated = (name: string, value: string, action: string, reason?: string)
 });
 const noon = '2026-03-01T12:00:00.000Z';
 
+/** A policy that waits until another one has run its image for long enough. */
+const proving = policyOf({
+  name: 'proving',
+  status: {
+    latest: { ...pending, selectedAt: noon },
+    waiting: { ...pending, until: '2026-03-01T13:00:00Z', reason: 'NotProven' },
+    follows: [{ namespace: 'shop', name: 'staging', ...pending, since: noon }],
+  },
+});
+const findOrProving = (...names: readonly [namespace: string, name: string]) =>
+  names[1] === 'proving' ? proving : samplePorts([]).find(...names);
+
 const actionRows: [path: string, payload: object, body: object][] = [
   ['approval/approve', pending, annotated('approve', `1.3.0@${digestOf('b')}`, 'approve')],
   ['ready/rollback', {}, annotated('rollback-to', `previous ${noon}`, 'rollback')],
@@ -231,6 +243,9 @@ const actionRows: [path: string, payload: object, body: object][] = [
   ['ready/rollback', { reason: ' payments fail ' }, annotated('rollback-to', `previous ${noon}`, 'rollback', 'payments fail')],
   ['held/release', {}, annotated('release', noon, 'release')],
   ['held/release', { at: '2026-04-01T00:00:00Z' }, annotated('release', '2026-04-01T00:00:00Z', 'release')],
+  ['proving/promote', { ...pending, reason: 'outage' }, annotated('promote', `1.3.0@${digestOf('b')} ${noon}`, 'promote', 'outage')],
+  ['ready/hold', {}, { metadata: { annotations: { [`${prefix}/hold`]: `${noon} ann` } } }],
+  ['ready/hold', { reason: 'sale' }, { metadata: { annotations: { [`${prefix}/hold`]: `${noon} ann\nsale` } } }],
   ['ready/check', {}, annotated('requested-at', noon, 'check')],
   ['ready/suspend', {}, { spec: { suspend: true } }],
   ['suspended/resume', {}, { spec: { suspend: false } }],
@@ -238,7 +253,7 @@ const actionRows: [path: string, payload: object, body: object][] = [
 
 for (const [path, payload, body] of actionRows) {
   test(`${path} ${JSON.stringify(payload)} writes what the command writes`, async (t) => {
-    const { post, patched, logged } = start(t, ann('get shop'));
+    const { post, patched, logged } = start(t, ann('get shop'), { find: findOrProving });
     assert.equal((await post(`shop/${path}`, payload)).status, 202);
     assert.deepEqual(patched, [{ policy: `shop/${path.split('/')[0]}`, caller: 'token', body }]);
     assert.ok(logged.some((line) => line.includes('"action requested"') && line.includes('"user":"ann"')));
@@ -248,6 +263,10 @@ for (const [path, payload, body] of actionRows) {
 for (const [name, path, payload, status] of [
   ['nothing waits', 'ready/approve', pending, 409],
   ['another digest waits', 'approval/approve', { ...pending, digest: digestOf('c') }, 409],
+  ['nothing waits for its proof', 'ready/promote', pending, 409],
+  ['another digest waits for its proof', 'proving/promote', { ...pending, digest: digestOf('c') }, 409],
+  ['another tag waits for its proof', 'proving/promote', { ...pending, tag: '1.2.9' }, 409],
+  ['the image to promote is missing', 'proving/promote', {}, 400],
   ['the digest is missing', 'approval/approve', { tag: '1.3.0' }, 400],
   ['the tag is none', 'ready/rollback', { to: '../..' }, 400],
   ['something else is sent', 'ready/check', { force: true }, 400],
@@ -256,7 +275,7 @@ for (const [name, path, payload, status] of [
   ['there is no such policy', 'nobody/check', {}, 404],
 ] as const) {
   test(`nothing is written where ${name}`, async (t) => {
-    const { post, patched } = start(t);
+    const { post, patched } = start(t, { kind: 'none' }, { find: findOrProving });
     const { status: found, body } = await post(`shop/${path}`, payload);
     assert.deepEqual([found, patched], [status, []]);
     assert.ok(body.detail);

@@ -12,7 +12,8 @@ import { createBaseRoutes } from '../../../src/bases/api/routes.ts';
 import { createTargetRoutes } from '../../../src/notify/routes.ts';
 import { readFrom } from '../../activity/sample-activity.ts';
 import { basePolicyOf, sampleBases, sampleView } from '../../bases/api/sample-bases.ts';
-import { digestOf } from '../../core/model/samples.ts';
+import { policyKey } from '../../../src/core/model/image-policy.ts';
+import { digestOf, policyOf } from '../../core/model/samples.ts';
 import { activities, exampleOptions, notifications } from '../../dashboard/example.ts';
 import { policies } from '../../dashboard/example-policies.ts';
 import { startApi } from './fake-events.ts';
@@ -24,6 +25,8 @@ type Request = Omit<Example, 'answer'>;
 const usual = { namespace: 'shop', name: 'checkout', id: 'push-checkout-2-4-00' };
 const base = { namespace: 'platform', name: 'java' };
 const framework = { namespace: 'platform', name: 'framework' };
+const following = { namespace: 'shop', name: 'web-production' };
+const proven = { tag: '1.4.2', digest: digestOf('c') };
 const node = { tag: '22.11.0', digest: digestOf('a') };
 
 /** What is asked of the routes whose request has more than the usual parameters. */
@@ -47,6 +50,8 @@ const requests: Readonly<Record<string, Request>> = {
   },
   rollbackPolicy: { body: { to: '2.3.1', reason: 'payments by card fail' } },
   releasePolicy: { params: { namespace: 'shop', name: 'payments' }, body: { at: '2026-03-01T12:30:00Z' } },
+  promotePolicy: { params: following, body: { ...proven, reason: 'fixes the outage' } },
+  holdPolicy: { body: { reason: 'sale until Monday' } },
   checkPolicy: { body: {} },
   suspendPolicy: { body: { reason: 'the database is being moved' } },
   resumePolicy: { body: {} },
@@ -76,6 +81,15 @@ const approved = basePolicyOf({
   status: { latest: { ...node, selectedAt: '2026-03-01T09:00:00Z' } },
   annotations: { [actionAnnotations.approve]: `${node.tag}@${node.digest}` },
 });
+/** A policy that waits until another one has run its image for long enough. */
+const waiting = policyOf({
+  ...following,
+  status: {
+    latest: { ...proven, selectedAt: '2026-03-01T11:50:00Z' },
+    waiting: { ...proven, since: '2026-03-01T11:50:00Z', until: '2026-03-01T12:20:00Z', reason: 'NotProven' },
+    follows: [{ namespace: 'shop', name: 'web-staging', ...proven, since: '2026-03-01T11:50:00Z' }],
+  },
+});
 const bases = [...sampleBases, approved];
 
 /** Records an example of each route, by its id. */
@@ -97,7 +111,11 @@ export async function recordExamples(routes: readonly Route[]): Promise<Record<s
     reviewToken: () => Promise.resolve({ user: 'ada@example.com', groups: [] }),
   };
   const { app } = startApi({ after: (close) => void closing.push(close as () => unknown) }, auth, records, {
-    policies: samplePorts([], { ...ports, feed }),
+    policies: samplePorts([], {
+      ...ports,
+      feed,
+      find: (...names) => (names.join('/') === policyKey(waiting) ? waiting : ports.find(...names)),
+    }),
     installation,
     doctor,
     added,

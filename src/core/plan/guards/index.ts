@@ -7,6 +7,7 @@ import { crossNamespace } from './cross-namespace.ts';
 import { dryRun } from './dry-run.ts';
 import type { Guard } from './guard.ts';
 import { held } from './held.ts';
+import { onHold } from './on-hold.ts';
 import { paused } from './paused.ts';
 import { proven } from './proven.ts';
 import { rejected } from './rejected.ts';
@@ -32,6 +33,7 @@ export const guards: readonly Guard[] = [
   dryRun,
   proven,
   approval,
+  onHold,
   repeats,
   window,
   checks,

@@ -1,13 +1,13 @@
 import type { Guard } from './guard.ts';
-import { proofOf } from '../proven.ts';
+import { proofFor } from '../proven.ts';
 
-/** Delays an image until the policies that this one follows have run it long enough (`select.proven`, `update.after`). */
+/** Delays an image until the policies that this one follows have run it long enough (`select.proven`, `update.after`), or until somebody promotes it. */
 export const proven: Guard = {
   id: 'proven',
   bindsRollback: false,
-  check(_, { spec: { after }, followed, candidate, now }) {
+  check(_, { policy: { actions }, spec: { after }, followed, candidate, now }) {
     if (after === undefined) return undefined;
-    const proof = followed === undefined ? undefined : proofOf(candidate, after, followed);
+    const proof = followed === undefined ? undefined : proofFor(candidate, { after, actions }, followed);
     if (proof?.kind === 'proven') return undefined;
     if (proof?.kind !== 'waits' || followed === undefined)
       return {

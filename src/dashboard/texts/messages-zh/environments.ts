@@ -10,6 +10,25 @@ export const environmentsZh: Readonly<Record<string, string>> = {
   '{0} is not proven: nothing is known of the policies': '{0} 未经验证：对这些策略一无所知',
   '{0} has to run in {1} for {2}: until {3}': '{0} 须在 {1} 中运行 {2}：到 {3} 为止',
   '{0} runs {1} ({2}…) since {3}': '{0} 运行 {1}（{2}…），开始于 {3}',
+  '{0}; it is promoted, and waits until one of them runs it, complete and available':
+    '{0}；它已被提前放行，正在等待其中一个策略以完整且可用的状态运行它',
+  '{0} is not applied, because the policy is on hold ({1}). It is applied when it is promoted, or when the hold is released: annotation {2}: "<time>"':
+    '没有应用 {0}，因为策略已被冻结（{1}）。提前放行它或解除搁置后会应用：注解 {2}: "<time>"',
+  '{0} is not applied, because the policy is on hold ({1}). It is applied when it is promoted, or when the hold is released':
+    '没有应用 {0}，因为策略已被冻结（{1}）。提前放行它或解除搁置后会应用',
+  '{0} is not applied, because the policy is on hold ({1}). It is applied when it is promoted, or when the hold is released with {2}':
+    '没有应用 {0}，因为策略已被冻结（{1}）。提前放行它或用 {2} 解除搁置后会应用',
+  '{0} is not applied, because the policy is on hold ({1}). The annotation {2} does not begin with a time such as 2026-01-31T12:00:00Z: remove it to end the hold':
+    '没有应用 {0}，因为策略已被冻结（{1}）。注解 {2} 不是以 2026-01-31T12:00:00Z 这样的时间开头：请移除它来结束冻结',
+  'on hold ({0}): only what is promoted is applied': '已冻结（{0}）：只应用提前放行的镜像',
+  'since {0} by {1}': '自 {0} 起，由 {1}',
+  'since {0}': '自 {0} 起',
+  'no image waits for its proof, or because of a hold': '没有镜像在等待验证，也没有镜像因冻结而等待',
+  'the annotation {0} does not begin with a time: remove it to end the hold': '注解 {0} 不是以时间开头：请移除它来结束冻结',
+  'nothing is selected yet: the policies that it follows run no common image': '还没有选中任何内容：被跟随的策略没有运行同一个镜像',
+  'none of the policies that it follows runs {0}, complete and available: {1}': '被跟随的策略都没有以完整且可用的状态运行 {0}：{1}',
+  '{0}@{1} waits, and not {2}@{3}': '等待的是 {0}@{1}，而不是 {2}@{3}',
+  'when it is released, or its image is promoted': '届时它被解除搁置，或它的镜像被提前放行',
   'it shows no image': '它没有给出镜像',
   'other policies are not known here': '这里不知道其他策略',
   'it is in another namespace, and the configuration says crossNamespace: deny': '它在另一个命名空间，而配置为 crossNamespace: deny',

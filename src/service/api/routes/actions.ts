@@ -1,8 +1,10 @@
 /** The actions of users on an ImagePolicy. */
 import { z } from 'zod';
-import { parseRollback } from '../../../core/model/policy-actions.ts';
+import { parseRollback, releaseTime } from '../../../core/model/policy-actions.ts';
+import { promotable, promotionValue } from '../../../core/model/promotion.ts';
+import { rejectionTime } from '../../../core/model/release-holds.ts';
 import { isUsable, type ImagePolicy } from '../../../core/model/image-policy.ts';
-import { type ActedKind, approveAction, commonActions, defineAction, rejectAction, tag } from '../policy-actions.ts';
+import { type ActedKind, approveAction, commonActions, defineAction, image, rejectAction, tag } from '../policy-actions.ts';
 import type { Route } from '../route.ts';
 import { seePolicy } from '../see-policies.ts';
 
@@ -20,6 +22,31 @@ export const actions: readonly Route[] = [
     body: z.object({ to: tag.default('previous') }),
     // The time makes each request a new one, even if the same rollback was requested before.
     change: (_, { to }, now) => ({ annotation: true, value: `${parseRollback(to)} ${now.toISOString()}` }),
+  }),
+  defineAction(kind, {
+    name: 'promote',
+    summary: 'Promote the image that waits for its proof',
+    about:
+      'It is applied although the policies that this one follows have not run it for long enough, or although the policy is on hold. The tag and digest must be those that wait, and at least one followed policy must run them; otherwise the answer is 409. All other guards decide as before. It needs the verb `approve`.',
+    body: image,
+    change(policy, wanted, now) {
+      const found = promotable(policy.status, policy.actions);
+      if ('why' in found) return { conflict: found.why };
+      if (found.tag !== wanted.tag || found.digest !== wanted.digest)
+        return { conflict: `${found.tag}@${found.digest} waits, and not ${wanted.tag}@${wanted.digest}` };
+      return { annotation: true, value: promotionValue(found, policy.actions, now) };
+    },
+  }),
+  defineAction(kind, {
+    name: 'hold',
+    summary: 'Hold the policy at what it runs',
+    about:
+      'Nothing else is applied until a release; the registry is still asked, and rollbacks go on. An image that is promoted meanwhile is applied, and the hold remains for others. It needs the verb `release`.',
+    body: z.object({}),
+    change({ actions: requested }, _, now) {
+      const at = rejectionTime(now, releaseTime(requested)).toISOString();
+      return { hold: { at }, value: at };
+    },
   }),
   ...commonActions(
     kind,

@@ -13,6 +13,7 @@ import type { Workload } from '../../../core/model/workload.ts';
 import { minuteOf, shorten } from './job-cause.ts';
 import { notSelected, permissionJob, versionsOfTargets } from './permission-job.ts';
 import { actionJob, endedApprovalJob } from './requested-actions.ts';
+import { decidedJob } from './decided-jobs.ts';
 import { policyJob, type PolicyJob } from '../../queue/jobs.ts';
 import { isSameJson } from '../../../core/model/untyped.ts';
 import { followedBy } from '../../../core/plan/proven.ts';
@@ -86,7 +87,7 @@ export function neededReconciles(policy: ImagePolicy, view: NeedsView & Seen, no
   const permission = holdJob(policy, now) ?? permissionJob(policy, view, now);
   if (permission !== undefined) return [jobOf(policy, now, permission)];
   const needed: readonly (Job | undefined)[] = [
-    actionJob(policy) ?? endedApprovalJob(policy, now),
+    actionJob(policy) ?? decidedJob(policy, now) ?? endedApprovalJob(policy, now),
     recoveryJob(policy, view, secretVersions) ?? unsharedJob(policy, view),
     changedTargetsJob(policy, view, { now, withNew: false }),
     changedWaitJob(policy, now),

@@ -1,0 +1,32 @@
+/** The jobs for promotions and holds that the status of a policy does not show as they are. */
+import { wholeDigest } from '../../../core/model/companions.ts';
+import { defined } from '../../../core/model/defined.ts';
+import { isUsable, type ImagePolicy } from '../../../core/model/image-policy.ts';
+import type { Reason } from '../../../core/model/reasons.ts';
+import { holdOn, parsePromotion, promotable } from '../../../core/model/promotion.ts';
+import { hashId } from '../../../core/model/push-event.ts';
+import type { PolicyJob } from '../../queue/jobs.ts';
+
+type DecidedJob = Pick<PolicyJob, 'source' | 'cause' | 'hint' | 'actions'>;
+
+/** The waits of guards that come after the hold: with it, their image does not wait for them any more. */
+const endedByHold: ReadonlySet<string> = new Set<Reason>(['Window', 'TooManyChanges', 'CheckPending', 'WavePending', 'WavePause']);
+
+/** The job for a promotion of what waits, or for a hold that has begun or ended. */
+export function decidedJob({ actions = {}, spec, status }: ImagePolicy, now: Date): DecidedJob | undefined {
+  const { latest, conditions = [], waiting } = status;
+  if (!isUsable(spec) || spec.suspended || latest === undefined) return undefined;
+  const hint = { tag: latest.tag, ...defined({ digest: latest.digest }) };
+  const isShown = conditions.some(({ type, reason }) => type === 'Held' && reason === 'OnHold');
+  const isHeld = holdOn(latest, actions, now) !== undefined;
+  if (isShown && isHeld) return undefined;
+  const found = promotable(status, actions);
+  // Of another image, or of one that no followed policy runs, it would change nothing.
+  if ('digest' in found && parsePromotion(actions.promote)?.digest === found.digest)
+    return { source: 'Approval', cause: `promote:${actions.promote}`, hint, actions };
+  const { hold, release = '', promote = '' } = actions;
+  const decided = hashId([JSON.stringify(hold ?? ''), release, promote, wholeDigest(latest) ?? latest.tag]);
+  if (isShown) return { source: 'Request', cause: `hold-over:${decided}`, hint, actions };
+  const isOutrun = isHeld && waiting !== undefined && endedByHold.has(waiting.reason);
+  return isOutrun ? { source: 'Request', cause: `hold:${decided}`, hint, actions } : undefined;
+}
