@@ -4,8 +4,9 @@ import { processSource } from '../service/config/environment.ts';
 import type { ResourceGroup } from '../service/resources/resource-group.ts';
 import { defineCommand, type Options, type Terminal, UsageError } from '../service/command-line/command.ts';
 import { allowedBy, checkFindings } from './lint/check-findings.ts';
+import { followFindings } from './lint/follow-findings.ts';
 import { formatReport, type LintedFile } from './lint/format-report.ts';
-import { byPosition, lintText } from './lint/lint-text.ts';
+import { lintText } from './lint/lint-text.ts';
 import { sharedWarnings } from './lint/shared-warnings.ts';
 import { withFindings } from './lint/with-findings.ts';
 import { readTexts, type ReadText, type Unreadable } from './manifests/read-texts.ts';
@@ -36,7 +37,7 @@ const options = {
 export const lint = defineCommand({
   name: 'lint',
   summary: summaries.lint,
-  about: `Checks every ImagePolicy and BaseImagePolicy in the files: its shape, the rules of the API server, and what only the service checks, such as version ranges. Unknown fields are problems. What is probably a mistake is a warning, such as two policies that would change one container, or one that cannot be followed.
+  about: `Checks every ImagePolicy and BaseImagePolicy in the files: its shape, the rules of the API server, and what only the service checks, such as version ranges. Unknown fields are problems. What is probably a mistake is a warning, such as two policies that would change one container.
 
 With --cluster, it also reads the targets and asks the registry, but changes nothing. Problems are then also missing targets, tags that the registry does not show, and first changes to an unlikely version (UnlikelyVersion). Warnings are containers that stay (OtherTrack), downgrades, and unlikely first changes that are not held. Notes say what would change at once, or wait.
 
@@ -66,7 +67,7 @@ Exit codes: 0 no problems, 1 problems, 2 a file cannot be read, there is no poli
       report({ files, unreadable, paths }, output, terminal);
       return exitCodeOf(files, unreadable);
     };
-    if (!cluster || config === undefined) return finish(await withCheckProblems(withSharedWarnings(linted, operator), allowed));
+    if (!cluster || config === undefined) return finish(await withCheckProblems(withComparisons(linted, operator), allowed));
     return withCluster(
       values,
       terminal,
@@ -112,15 +113,14 @@ async function lintFiles(paths: readonly string[], terminal: Terminal, operator:
   return { linted: texts.map((file) => lintFile(file, resources, operator)), unreadable };
 }
 
-/** The same files, with added warnings about policies that share containers with policies of any of the files. */
-function withSharedWarnings(files: readonly LintedFile[], operator: Operator): readonly LintedFile[] {
+/** The same files, with what is found only by comparing the policies of all of them: shared containers, and what keeps one from following another. */
+function withComparisons(files: readonly LintedFile[], operator: Operator): readonly LintedFile[] {
   const located = files.flatMap(({ path, manifests }) => manifests.policies.map((one) => ({ path, ...one })));
   const workloads = files.flatMap(({ manifests }) => manifests.workloads);
   const found = sharedWarnings(located, { workloads, aliases: operator?.aliases ?? new Map() });
-  return files.map((file) => {
-    const own = found.filter(({ path }) => path === file.path).map(({ warning }) => warning);
-    return own.length === 0 ? file : { ...file, warnings: [...(file.warnings ?? []), ...own].toSorted(byPosition) };
-  });
+  const shared = found.map(({ path, warning }) => ({ path, severity: 'warning' as const, ...warning }));
+  const followed = followFindings(located).map(({ path, severity, finding }) => ({ path, severity, ...finding }));
+  return files.map((file) => withFindings(file, [...shared, ...followed]));
 }
 
 /** The same files, with added problems of checks that the configuration does not allow. */

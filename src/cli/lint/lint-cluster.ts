@@ -22,6 +22,7 @@ import { findUnusable } from '../../service/checks/needed-objects.ts';
 import type { AllowedChecks } from '../../service/checks/allowed-checks.ts';
 import { checkFindings } from './check-findings.ts';
 import { clusterFindings, type ClusterFinding } from './cluster-findings.ts';
+import { followFindings } from './follow-findings.ts';
 import { clusterPath, type LintedFile } from './format-report.ts';
 import { sharedWarnings, type LocatedPolicy } from './shared-warnings.ts';
 import { readContextOf } from '../read-context.ts';
@@ -93,7 +94,8 @@ export async function lintCluster(client: KubeClient, wanted: ClusterLint): Prom
           ),
       }),
     );
-    const all = [...findings, ...shared, ...ofChecks.flatMap(valueOf)];
+    const followed = followFindings(located, considered).map(({ path, severity, finding }) => ({ path, severity, ...finding }));
+    const all = [...findings, ...shared, ...followed, ...ofChecks.flatMap(valueOf)];
     return (wanted.files ?? [clusterFile(keys.length)]).map((file) => withFindings(file, all));
   } finally {
     progress.stop();

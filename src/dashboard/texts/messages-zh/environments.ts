@@ -54,6 +54,8 @@ export const environmentsZh: Readonly<Record<string, string>> = {
   'it has no targets': '它没有目标',
   'what it runs has been rejected': '它所运行的镜像已被拒绝',
   'it writes fields of custom resources, whose pods are not known': '它写入定制资源的字段，而它们的 Pod 未知',
+  'it writes fields of custom resources, whose pods are not known: follow a policy that changes workloads':
+    '它写入定制资源的字段，而它们的 Pod 未知：请跟随修改工作负载的策略',
   '{0} is not complete and available': '{0} 不是完整且可用的状态',
   'nobody follows it': '没有策略跟随它',
 
