@@ -4,13 +4,14 @@
  */
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
 import type { CheckRecord } from '../model/check-record.ts';
+import { lastUpdateOf } from '../model/last-update.ts';
 import type { HistoryEntry } from '../model/policy-status.ts';
 import { isOfImage, type CheckSettings } from '../model/rollout-check.ts';
 import type { TargetSnapshot } from '../model/target-snapshot.ts';
 import { listFew } from '../model/text.ts';
-import { formatWorkload } from '../model/workload.ts';
+import { formatWorkload, type Workload } from '../model/workload.ts';
 import { beginChecks, checksOf, describeRecord, findRecord } from '../plan/check-records.ts';
-import { followedWorkloads, isOpen, type Rollout } from './current-rollouts.ts';
+import { followedWorkloads, isOpen, isRecorded, type Rollout } from './current-rollouts.ts';
 import { evaluateWorkload, type RestartView } from './evaluate-restarts.ts';
 import type { RolloutEvaluation, RolloutTime } from './evaluate-rollout.ts';
 
@@ -82,14 +83,24 @@ function withoutTimedOut(status: ImagePolicy['status'], missing: readonly CheckS
   return checks === undefined || checks.every(isLeft) ? status : { ...status, checks: checks.filter(isLeft) };
 }
 
+/**
+ * Whether the digest of a change is known from the workload alone, whose annotation may be anybody's, until the reconcile that made the change records it. A
+ * check that began without the digest would speak for each image that the tag ever names.
+ */
+function isUnnamed({ status }: ImagePolicy, workload: Workload, entry: HistoryEntry): boolean {
+  return entry.digest === undefined && !isRecorded(status, entry) && lastUpdateOf(workload, entry.container)?.digest !== undefined;
+}
+
 /** The changes that wait for a verdict, and whether their rollout itself is over. */
 function rolloutsOf(policy: ImagePolicy, snapshot: TargetSnapshot): { readonly entry: HistoryEntry; readonly isOver: boolean }[] {
   const { spec } = policy;
   const timeoutMs = (isUsable(spec) ? spec.rollout?.timeoutMs : undefined) ?? 0;
   return followedWorkloads(policy, snapshot).flatMap(({ workload, entries }) =>
-    entries.filter(isChecked).map((entry) => {
-      const { kind } = evaluateWorkload(workload, { since: new Date(entry.at), timeoutMs }, snapshot);
-      return { entry, isOver: kind === 'done' || kind === 'notWatched' };
-    }),
+    entries
+      .filter((entry) => isChecked(entry) && !isUnnamed(policy, workload, entry))
+      .map((entry) => {
+        const { kind } = evaluateWorkload(workload, { since: new Date(entry.at), timeoutMs }, snapshot);
+        return { entry, isOver: kind === 'done' || kind === 'notWatched' };
+      }),
   );
 }

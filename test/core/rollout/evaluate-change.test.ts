@@ -9,7 +9,7 @@ import { withBegunChecks } from '../../../src/core/rollout/evaluate-change.ts';
 import { examineRollouts } from '../../../src/core/rollout/examine-rollouts.ts';
 import { nextCheck } from '../../../src/core/rollout/next-check.ts';
 import { digestOf, policyOf, specOf } from '../model/samples.ts';
-import { afterChange, changedAt, changedWorkload, entryOf, rolledOut, snapshotFrom } from './rollout-samples.ts';
+import { afterChange, changedAt, changedWorkload, entryOf, rolledOut, snapshotFrom, withLastUpdate } from './rollout-samples.ts';
 
 const question = { kind: 'job', cronJob: 'any' } as const;
 const smoke: CheckSettings = { name: 'smoke', phase: 'after', everyMs: 10_000, timeoutMs: 60_000, retries: 0, question };
@@ -32,6 +32,7 @@ const decide = (status: PolicyStatus, checks?: readonly CheckSettings[]) => {
   const { over, asked } = examineRollouts(policy, settings, snapshot, true);
   return decideRollouts(policy, [...over, ...asked], snapshot);
 };
+const image = { tag: '1.3.0', digest: digestOf('b') };
 const first = { history: [entryOf()] };
 const namesOf = ({ checks = [] }: PolicyStatus) => checks.map(({ name, tag, state }) => `${name} ${tag} ${state}`);
 
@@ -47,6 +48,21 @@ describe('checks of a rollout', () => {
       const status = { history: [entry] };
       assert.equal(begun(status, true), status);
     }
+  });
+  it('do not begin before the digest is known from more than the annotation of the workload', () => {
+    const workload = withLastUpdate(changedWorkload(rolledOut));
+    const begunWith = (status: PolicyStatus) => {
+      const policy = owner(status);
+      return withBegunChecks(policy, snapshotFrom(policy, [workload]));
+    };
+    const unrecorded = {};
+    assert.equal(begunWith(unrecorded), unrecorded);
+    const latest = { ...image, selectedAt: changedAt };
+    for (const recorded of [first, { latest }])
+      assert.deepEqual(
+        begunWith(recorded).checks?.map(({ digest }) => digest),
+        [digestOf('b')],
+      );
   });
   it('are begun at once, by a check of the rollout', () => {
     const policy = owner(first);
