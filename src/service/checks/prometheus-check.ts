@@ -8,13 +8,17 @@ import { answerWithinMs, type CheckMeans } from './check-means.ts';
 const sample = z.tuple([z.number(), z.string()]);
 const answer = z.object({
   status: z.literal('success'),
+  warnings: z.array(z.unknown()).exactOptional(),
   data: z.discriminatedUnion('resultType', [
     z.object({ resultType: z.literal('scalar'), result: sample }),
     z.object({ resultType: z.literal('vector'), result: z.array(z.object({ value: sample })) }),
   ]),
 });
 
-/** Asks a server of the configuration. An answer that is no number and no vector of numbers is none. */
+/**
+ * Asks a server of the configuration. An answer that is no number and no vector of numbers is none, and so is one with warnings: a Prometheus warns of results
+ * that are likely to be wrong, and a Thanos of stores that did not answer.
+ */
 export async function askPrometheus(question: PrometheusQuestion, request: CheckRequest, means: CheckMeans): Promise<AskedAnswer> {
   const server = means.servers.find(({ name }) => name === question.server);
   // A server that is not offered was refused before (allowed-checks.ts).
@@ -34,7 +38,8 @@ export async function askPrometheus(question: PrometheusQuestion, request: Check
   if (result.kind !== 'sent') return { kind: 'none', message: `the server ${server.name} did not answer the query` };
   const read = answer.safeParse(json);
   if (!read.success) return { kind: 'none', message: `the server ${server.name} answered neither a number nor a vector of numbers` };
-  const { data } = read.data;
+  const { data, warnings = [] } = read.data;
+  if (warnings.length > 0) return { kind: 'none', message: `the server ${server.name} warns that the result may be wrong or incomplete` };
   return judge(question, data.resultType === 'scalar' ? [data.result[1]] : data.result.map(({ value: [, text] }) => text));
 }
 

@@ -5,6 +5,7 @@ import { createAskCheck } from '../../../src/service/checks/ask-check.ts';
 import { judge } from '../../../src/service/checks/prometheus-check.ts';
 import { startEndpoint, startPrometheus, verdict, type Reply } from '../../harness/check-servers.ts';
 import { meansOf, requestOf } from './check-samples.ts';
+import { recordedAnswers } from './prometheus-answers.ts';
 
 const key = 'a key';
 const secret = { name: 'checks', key: 'key' };
@@ -98,6 +99,16 @@ describe('Prometheus', () => {
       assert.equal(kind, 'none');
       assert.doesNotMatch(message, /secret/);
     }
+  });
+  for (const { query, status, body, means } of recordedAnswers)
+    it(`answers ${query}: ${means}`, async () => {
+      found = { status, body };
+      assert.equal((await ask()).kind, means);
+    });
+  it('gives no answer with a warning, whatever the number', async () => {
+    const data = { resultType: 'vector', result: [{ metric: {}, value: [1_700_000_000, '0'] }] };
+    found = { status: 200, body: JSON.stringify({ status: 'success', data, warnings: ['a store of the operator is away'] }) };
+    assert.deepEqual(await ask(), { kind: 'none', message: 'the server main warns that the result may be wrong or incomplete' });
   });
   it('is not asked by its name alone: the operator offers it, and says to whom', async () => {
     const count = prometheus.queries.length;
