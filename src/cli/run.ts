@@ -45,7 +45,7 @@ export const run = defineCommand({
 
 Registries are asked with the credentials of --docker-config, then with those Secrets of policies and workloads that you may read.
 
-The status of a policy of the cluster is written; that of a policy of a file is not, so a minAge passes only where the cluster has the policy as well. The next wave and the end of a window or a minAge are left to a later run, and rollbacks to the service. Notifications are not sent. Suspended policies, and those that a BaseImagePolicy has created, are skipped.
+The status of a policy of the cluster is written; that of a policy of a file is not, so a minAge passes only where the cluster has the policy as well. The next wave and the end of a window or a minAge are left to a later run, rollbacks and checks to the service. Notifications are not sent. Suspended policies, and those of a BaseImagePolicy, are skipped.
 
 Exit codes: 0 done, or nothing to do, 1 something is blocked or a rollout has failed, 2 wrong usage, or a policy could not be read, evaluated or applied.`,
   arguments: [{ name: 'POLICY', about: policyArgument.about, multiple: true, completes: 'policy' }],

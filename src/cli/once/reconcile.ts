@@ -3,7 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { defined } from '../../core/model/defined.ts';
 import { WaitError } from '../../core/model/errors.ts';
 import type { Reason } from '../../core/model/reasons.ts';
+import { isUsable } from '../../core/model/image-policy.ts';
 import { refOf, type WorkloadRef } from '../../core/model/workload.ts';
+import { checksOf } from '../../core/plan/check-records.ts';
 import type { Outcome } from '../../core/plan/outcome.ts';
 import type { PolicyJob } from '../../service/queue/jobs.ts';
 import type { Ports } from '../../service/reconcile/ports.ts';
@@ -40,6 +42,8 @@ export interface RunResult {
   readonly until?: string;
   /** Why the status was not written although it should have been. */
   readonly unwritten?: string;
+  /** The names of the checks of the image, which only the service asks. */
+  readonly unasked?: readonly string[];
 }
 
 /** The longest pause asked for by a registry that the run waits for. */
@@ -64,7 +68,15 @@ export async function reconcileOnce(key: string, run: Run, signal: AbortSignal):
     return takeJobs().length > 0 && !isLast ? undefined : resultOf(outcome, changes.length > 0);
   }, signal);
   const { unwritten } = run.ports.policies.known(key) ?? known;
-  return { policy: key, ...result, changes, ...defined({ unwritten }) };
+  const unasked = unaskedChecks(policy, result, changes.length > 0);
+  return { policy: key, ...result, changes, ...defined({ unwritten }), ...(unasked.length > 0 && { unasked }) };
+}
+
+/** The names of the checks that hold the image back, or that a change of this run leaves to be asked. */
+function unaskedChecks({ spec }: KnownPolicy['policy'], { reason }: Found, hasChanged: boolean): string[] {
+  if (!isUsable(spec)) return [];
+  const checks = reason === 'CheckPending' ? checksOf(spec, 'before') : hasChanged ? checksOf(spec, 'during', 'after') : [];
+  return checks.map(({ name }) => name);
 }
 
 /** Wraps the ports to record changes and enqueued jobs. A reconcile that fails may have changed something before. */
@@ -81,7 +93,7 @@ function recording(ports: Ports): { readonly ports: Ports; readonly changes: rea
   return { ports: { ...ports, workloads: { ...ports.workloads, patchImages }, queues }, changes, takeJobs: () => jobs.splice(0) };
 }
 
-type Found = Omit<RunResult, 'policy' | 'changes' | 'unwritten'>;
+type Found = Omit<RunResult, 'policy' | 'changes' | 'unwritten' | 'unasked'>;
 
 /** Repeats the work after short waits, and as long as it has no result. */
 async function repeat(work: (isLast: boolean) => Promise<Found | undefined>, signal: AbortSignal): Promise<Found> {

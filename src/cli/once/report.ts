@@ -13,11 +13,12 @@ export interface Reported extends RunResult {
 }
 
 /** What remains to be done for a policy when this command ends, and by whom. */
-export function leftOf({ changes, until, unwritten, rollouts }: Reported, isTrial: boolean): string[] {
+export function leftOf({ reason, changes, until, unwritten, unasked = [], rollouts }: Reported, isTrial: boolean): string[] {
   const isUnwatched = !isTrial && changes.length > 0 && rollouts === undefined;
   return [
     ...(isUnwatched ? ['the rollout is left to the service, if it runs: --wait waits for it here'] : []),
-    ...(until === undefined ? [] : [`left to a run after ${until}, or to the service`]),
+    ...(unasked.length === 0 ? [] : [`left to the service, which alone asks checks: ${unasked.join(', ')}`]),
+    ...(until === undefined || reason === 'CheckPending' ? [] : [`left to a run after ${until}, or to the service`]),
     ...(unwritten === undefined ? [] : [`the status was not written: ${unwritten}`]),
   ];
 }

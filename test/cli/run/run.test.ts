@@ -55,6 +55,26 @@ async function eventsOf(name: string): Promise<readonly { reason: string }[]> {
   return items.filter(({ regarding }) => regarding.name === name);
 }
 
+test('no check is asked: what one holds back is not applied before the service has a verdict, and the others are said to be left to it', async () => {
+  const check = (name: string, phase: string) => ({ name, phase, job: { cronJob: 'any' } });
+  await create('checked', { rollout: { checks: [check('gate', 'before'), check('smoke', 'after')] } });
+  await world.deploy('checked', 'shop/web:1.0.0');
+  for (const args of [['checked', '--dry-run'], ['checked'], ['checked']]) {
+    const held = await world.run(...args, '-o', 'json');
+    const { result, reason, left, changes } = resultsIn(held)['checked'] ?? assert.fail();
+    assert.deepEqual([held.code, result, reason, changes], [1, 'blocked', 'CheckPending', []]);
+    assert.deepEqual(left, ['left to the service, which alone asks checks: gate']);
+    assert.equal(await world.imageOf('checked'), world.image('shop/web:1.0.0'));
+  }
+  const checks = ((await statusOf('checked'))?.checks ?? []).map((record) => ({ ...record, state: 'Passed' }));
+  assert.equal(checks.length, 1, 'it has begun for the service, once');
+  await cli.cluster.request('PATCH', `${cli.pathOf('checked')}/status`, { status: { checks } });
+  const { code, out } = await world.run('checked');
+  assert.equal(code, 0);
+  assert.match(out, /left to the service, which alone asks checks: smoke/);
+  assert.equal(await world.imageOf('checked'), world.image('shop/web:1.1.0'));
+});
+
 test('an approval in the cluster is followed, and a suspended policy is skipped', async () => {
   await create('asked', { update: { mode: 'Approval' } });
   await create('asleep', { suspend: true });

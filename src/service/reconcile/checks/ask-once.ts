@@ -49,7 +49,8 @@ export async function askOnce(job: PolicyJob, ports: AskPorts, signal: AbortSign
     const update = (status: PolicyStatus) => {
       const told = asked.created === true ? withJob(status, record.id) : status;
       const next = withAnswer(told, record.id, answered);
-      verdict = next.checks?.find(({ id, state }) => id === record.id && state !== 'Running');
+      // One that somebody else has written is theirs to tell.
+      verdict = next === status ? undefined : next.checks?.find(({ id, state }) => id === record.id && state !== 'Running');
       return next === status ? undefined : next;
     };
     await policies.writeStatus(policy, update, signal);
