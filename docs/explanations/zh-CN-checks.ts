@@ -52,6 +52,8 @@ export const chineseChecks: Readonly<Record<string, string>> = {
   'When the verdict was given.': '给出结论的时间。',
   'The number of the last question whose answer is recorded here.': '此处记录了回答的最后一个问题的编号。',
   'How many bad answers there were.': '有多少个不良的回答。',
-  'Whether the Job or the AnalysisRun of the check was created.': '检查的 Job 或 AnalysisRun 是否已创建。',
+  'The Job or the AnalysisRun that was created for the check.': '为该检查创建的 Job 或 AnalysisRun。',
+  'Its name.': '其名称。',
+  'Its uid: another object of this name does not count.': '其 uid：同名的其他对象不算数。',
   'The last answer, for people.': '最后的回答，供人阅读。',
 };

@@ -128,7 +128,7 @@ describe('a check by an AnalysisRun', () => {
     await ends(await theRun('inconclusive'), 'Inconclusive', 'no numbers');
     await ends(await theRun('broken'), 'Error', 'no such host');
     const { metadata } = await theRun('gone');
-    await waitFor('the run to be in the status', async () => (await rollouts.world.readStatus('gone')).checks?.[0]?.job === true);
+    await waitFor('the run to be in the status', async () => (await rollouts.world.readStatus('gone')).checks?.[0]?.job !== undefined);
     await rollouts.world.cluster.request('DELETE', `${path('analysisruns')}/${metadata.name}`);
     const why = [/ is inconclusive: no numbers/, / could not measure: no such host/, / is gone before it had a verdict/];
     for (const [index, name] of names.entries()) {

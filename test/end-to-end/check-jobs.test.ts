@@ -106,7 +106,10 @@ describe('a check by a Job', () => {
     await create('gone', 'migrate', '5s');
     await push('gone', '1.0.1');
     const job = await theJob('gone');
-    await waitFor('the Job to be in the status', async () => (await rollouts.world.readStatus('gone')).checks?.[0]?.job === true);
+    await waitFor(
+      'the Job to be in the status',
+      async () => (await rollouts.world.readStatus('gone')).checks?.[0]?.job?.name === job.metadata.name,
+    );
     await rollouts.world.cluster.request('DELETE', `${path('jobs')}/${job.metadata.name}`, { propagationPolicy: 'Background' });
     const held = await rollouts.world.waitForCondition('gone', 'Held', 'CheckTimedOut');
     assert.match(held.message, /is gone before it had a verdict/);

@@ -187,7 +187,15 @@ async function start(process: Process, client: ReturnType<typeof connectToApi>['
     },
   });
   namespaces.onConsent(createConsentListener(cache, ports.cluster, enqueuer));
-  const askCheck = createAskCheck({ ...around.checks, client, servers: [], jobs: false, analysis: false, now: Date.now });
+  const askCheck = createAskCheck({
+    ...around.checks,
+    client,
+    servers: [],
+    jobs: false,
+    analysis: false,
+    checkSecret: async () => 'secret',
+    now: Date.now,
+  });
   const tick = createTick(ports);
   const workers = [
     connection.createWorker<PushJob>({

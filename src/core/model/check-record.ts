@@ -11,6 +11,12 @@ const digest = (description: string) => text(160, description);
 const message = (description: string) => text(1_024, description);
 const time = (description: string) => z.iso.datetime().max(64).describe(description);
 
+const checkJob = z
+  .object({ name: text(63, 'Its name.'), uid: text(64, 'Its uid: another object of this name does not count.') })
+  .describe('The Job or the AnalysisRun that was created for the check.');
+/** The Job of a check. */
+export type CheckJob = Readonly<z.output<typeof checkJob>>;
+
 /** The schema of a record. */
 export const checkRecord = z
   .object({
@@ -28,7 +34,7 @@ export const checkRecord = z
     at: time('When the verdict was given.').exactOptional(),
     answered: z.int().min(0).exactOptional().describe('The number of the last question whose answer is recorded here.'),
     failures: z.int().min(0).exactOptional().describe('How many bad answers there were.'),
-    job: z.boolean().exactOptional().describe('Whether the Job or the AnalysisRun of the check was created.'),
+    job: checkJob.exactOptional(),
     message: message('The last answer, for people.').exactOptional(),
   })
   .describe('A check of an image, and its verdict.');

@@ -1,5 +1,5 @@
 /** What an answer to a check means: the next question, or a verdict. Pure: called again with the newest status after a conflict. */
-import type { CheckRecord } from '../model/check-record.ts';
+import type { CheckJob, CheckRecord } from '../model/check-record.ts';
 import { maxLengths, type PolicyStatus } from '../model/policy-status.ts';
 import { deadlineOfCheck, type CheckAnswer, type CheckSettings } from '../model/rollout-check.ts';
 import { cut } from '../model/text.ts';
@@ -60,9 +60,9 @@ function nextRecord(record: CheckRecord, { check, question, answer, now, isUnder
   return message === before ? record : answeredAs('Running');
 }
 
-/** The status that remembers that the Job or the AnalysisRun of a check was created, so that it is not created again when it is gone. */
-export function withJob<S extends PolicyStatus>(status: S, id: string): S {
+/** The status that remembers the Job or the AnalysisRun of a check, so that it is not created again when it is gone, and no other one counts. The first one is kept. */
+export function withJob<S extends PolicyStatus>(status: S, id: string, job: CheckJob): S {
   const { checks = [] } = status;
-  if (checks.every((one) => one.id !== id || one.job === true)) return status;
-  return { ...status, checks: checks.map((one) => (one.id === id ? { ...one, job: true } : one)) };
+  if (checks.every((one) => one.id !== id || one.job !== undefined)) return status;
+  return { ...status, checks: checks.map((one) => (one.id === id ? { ...one, job } : one)) };
 }

@@ -29,13 +29,14 @@ const run = z.object({
 export function askAnalysis(
   question: Extract<CheckQuestion, { kind: 'analysis' }>,
   request: CheckRequest,
-  { client }: CheckMeans,
+  means: CheckMeans,
 ): Promise<AskedAnswer> {
+  const { client } = means;
   const make = async () => {
     const found = await findTemplate(question.template, request.policy.namespace, client, request.signal);
     return typeof found === 'string' ? found : runOf(found, question.template, request);
   };
-  return askMade({ resource: runs, make, judge: judgeRun }, request, client);
+  return askMade({ resource: runs, make, judge: judgeRun }, request, means);
 }
 
 function judgeRun(found: unknown, name: string): CheckAnswer | undefined {

@@ -16,6 +16,8 @@ export interface PrometheusServer {
 export interface CheckMeans extends AllowedChecks {
   readonly fetch: typeof fetch;
   readonly servers: readonly PrometheusServer[];
+  /** The secret from which the names of Jobs and AnalysisRuns follow, which nobody knows who may create them. */
+  readonly checkSecret: () => Promise<string>;
   readonly client: KubeClient;
   readonly readSecret: (secret: SecretRef, options: { readonly refresh: boolean; readonly signal?: AbortSignal }) => Promise<SecretContent>;
   /** The name of the cluster, which events name. */

@@ -34,16 +34,13 @@ const condition = z.object({
 const job = z.object({ status: z.object({ conditions: z.array(condition).exactOptional() }).exactOptional() });
 
 /** Runs the Job, or reads what became of it. */
-export function askJob(
-  question: Extract<CheckQuestion, { kind: 'job' }>,
-  request: CheckRequest,
-  { client }: CheckMeans,
-): Promise<AskedAnswer> {
+export function askJob(question: Extract<CheckQuestion, { kind: 'job' }>, request: CheckRequest, means: CheckMeans): Promise<AskedAnswer> {
+  const { client } = means;
   const make = async () => {
     const found = await findCronJob(question.cronJob, request.policy.namespace, client, request.signal);
     return typeof found === 'string' ? found : jobOf(found, request);
   };
-  return askMade({ resource: jobs, make, judge: judgeJob }, request, client);
+  return askMade({ resource: jobs, make, judge: judgeJob }, request, means);
 }
 
 function judgeJob(found: unknown, name: string): CheckAnswer | undefined {

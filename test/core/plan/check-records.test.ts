@@ -229,7 +229,14 @@ describe('an answer', () => {
     const status = begin(checkOf());
     const answered = { check: checkOf(), question: 0, answer: { kind: 'pass', message: '' }, now: start, isUnderWay: false } as const;
     assert.equal(withAnswer(status, 'another', answered), status);
-    assert.equal(withJob(status, 'another'), status);
+    assert.equal(withJob(status, 'another', { name: 'job', uid: '1' }), status);
+  });
+  it('knows one Job, the first', () => {
+    const status = begin(checkOf());
+    const [{ id } = assert.fail()] = status.checks ?? [];
+    const known = withJob(status, id, { name: 'job', uid: '1' });
+    assert.deepEqual(known.checks?.[0]?.job, { name: 'job', uid: '1' });
+    assert.equal(withJob(known, id, { name: 'job', uid: '2' }), known);
   });
 });
 

@@ -6,7 +6,7 @@ import { madeNameOf } from '../../../src/service/checks/made-once.ts';
 import type { KubeRequest } from '../../../src/service/kube/client.ts';
 import { KubeError } from '../../../src/service/kube/kube-error.ts';
 import type { CheckRequest } from '../../../src/service/reconcile/checks/check-request.ts';
-import { id, meansOf, requestOf } from './check-samples.ts';
+import { id, meansOf, requestOf, secret } from './check-samples.ts';
 
 const question = { kind: 'analysis', template: 'success-rate' } as const;
 const template = (metadata: object = {}) => ({
@@ -32,7 +32,7 @@ async function ask(objects: Readonly<Record<string, unknown>>, request: Partial<
     async request<T>({ method, path, body }: KubeRequest): Promise<T> {
       paths.push(path);
       if (method === 'POST') made.push(body as Run);
-      const found = method === 'POST' ? (objects['POST'] ?? {}) : objects[path.split('/').at(-1) ?? ''];
+      const found = method === 'POST' ? (objects['POST'] ?? { metadata: { uid } }) : objects[path.split('/').at(-1) ?? ''];
       if (found instanceof Error) throw found;
       if (found === undefined) throw new KubeError('GET', 404, { reason: 'NotFound' });
       return found as T;
@@ -42,9 +42,10 @@ async function ask(objects: Readonly<Record<string, unknown>>, request: Partial<
   return { answer, made, paths };
 }
 
-const name = madeNameOf(requestOf(question));
+const name = madeNameOf(requestOf(question), secret);
+const uid = 'uid-of-run';
 const runWith = (status: object | undefined, { checkId = id, spec = {} } = {}) => ({
-  metadata: { annotations: { 'operator.technomad.dev/check-id': checkId } },
+  metadata: { uid, annotations: { 'operator.technomad.dev/check-id': checkId } },
   spec,
   ...(status && { status }),
 });
@@ -53,7 +54,7 @@ describe('the AnalysisRun of a check', () => {
   it('is told the image by the args of the template, and is removed after its end', async () => {
     const label = { 'argo-rollouts.argoproj.io/controller-instance-id': 'blue' };
     const { answer, made } = await ask({ 'success-rate': template({ labels: { ...label, own: 'no' } }) });
-    assert.deepEqual([answer.kind, answer.created, made.length], ['none', true, 1]);
+    assert.deepEqual([answer.kind, answer.job, made.length], ['none', { name, uid }, 1]);
     const { metadata, spec } = made[0] ?? assert.fail();
     const { record, image } = requestOf(question);
     assert.deepEqual([metadata.name, metadata.labels], [name, label]);
@@ -75,7 +76,7 @@ describe('the AnalysisRun of a check', () => {
   for (const [what, objects, message] of refused) {
     it(`is not made where ${what}`, async () => {
       const { answer, made } = await ask(objects);
-      assert.deepEqual([answer.kind, answer.created, made.length], ['none', undefined, 0]);
+      assert.deepEqual([answer.kind, answer.job, made.length], ['none', undefined, 0]);
       assert.match(answer.message, message);
     });
   }
@@ -114,11 +115,11 @@ describe('the AnalysisRun of a check', () => {
   }
   it('of somebody else is no answer', async () => {
     const { answer } = await ask({ [name]: runWith({ phase: 'Successful' }, { checkId: 'other' }) });
-    assert.deepEqual([answer.kind, answer.created], ['none', undefined]);
+    assert.deepEqual([answer.kind, answer.job], ['none', undefined]);
   });
   it('is not made again once it was made and is gone', async () => {
     const { record } = requestOf(question);
-    const { answer, made } = await ask({ 'success-rate': template() }, { record: { ...record, job: true } });
+    const { answer, made } = await ask({ 'success-rate': template() }, { record: { ...record, job: { name, uid } } });
     assert.match(answer.message, /is gone/);
     assert.equal(made.length, 0);
   });

@@ -4,6 +4,8 @@ import type { CheckMeans } from '../../../src/service/checks/check-means.ts';
 import type { CheckRequest } from '../../../src/service/reconcile/checks/check-request.ts';
 import { digestOf } from '../../core/model/samples.ts';
 
+/** From which the names of Jobs follow. */
+export const secret = 'a secret';
 export const id = '0123456789abcdef0123456789abcdef';
 
 export function requestOf(question: CheckQuestion, request: Partial<CheckRequest> = {}): CheckRequest {
@@ -26,6 +28,7 @@ export function meansOf(means: Partial<CheckMeans>): CheckMeans {
     servers: [],
     jobs: true,
     analysis: true,
+    checkSecret: async () => secret,
     client: {
       request: () => Promise.reject(new Error('no request is expected')),
       streamLines: () => assertNever(),

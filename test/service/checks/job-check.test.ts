@@ -6,7 +6,7 @@ import { madeNameOf } from '../../../src/service/checks/made-once.ts';
 import type { KubeRequest } from '../../../src/service/kube/client.ts';
 import { KubeError } from '../../../src/service/kube/kube-error.ts';
 import type { CheckRequest } from '../../../src/service/reconcile/checks/check-request.ts';
-import { id, meansOf, requestOf } from './check-samples.ts';
+import { id, meansOf, requestOf, secret } from './check-samples.ts';
 
 const question = { kind: 'job', cronJob: 'migrate' } as const;
 const consent = { 'operator.technomad.dev/check': 'allow' };
@@ -47,7 +47,7 @@ async function ask(objects: Readonly<Record<string, unknown>>, request: Partial<
     async request<T>({ method, path, body }: KubeRequest): Promise<T> {
       if (method === 'POST') made.push(body as Job);
       const name = path.split('/').at(-1) ?? '';
-      const found = method === 'POST' ? (objects['POST'] ?? {}) : objects[name];
+      const found = method === 'POST' ? (objects['POST'] ?? { metadata: { uid: 'uid-of-job' } }) : objects[name];
       if (found instanceof Error) throw found;
       if (found === undefined) throw new KubeError('GET', 404, {});
       return found as T;
@@ -57,16 +57,17 @@ async function ask(objects: Readonly<Record<string, unknown>>, request: Partial<
   return { answer, made };
 }
 
-const name = madeNameOf(requestOf(question));
+const name = madeNameOf(requestOf(question), secret);
+const job = { name, uid: 'uid-of-job' };
 const jobWith = (condition: object | undefined, checkId = id) => ({
-  metadata: { annotations: { 'operator.technomad.dev/check-id': checkId } },
+  metadata: { uid: job.uid, annotations: { 'operator.technomad.dev/check-id': checkId } },
   ...(condition && { status: { conditions: [condition] } }),
 });
 
 describe('the Job of a check', () => {
   it('is that of the CronJob, with annotations of ours', async () => {
     const { answer, made } = await ask({ migrate: cronJob() });
-    assert.deepEqual([answer.kind, answer.created, made.length], ['none', true, 1]);
+    assert.deepEqual([answer.kind, answer.job, made.length], ['none', job, 1]);
     const { metadata, spec } = made[0] ?? assert.fail();
     assert.equal(metadata.name, name);
     assert.match(name, /^gate-[0-9a-f]{20}$/);
@@ -78,7 +79,7 @@ describe('the Job of a check', () => {
   });
   it('has a name of a length that is allowed, whatever the check is called', () => {
     const long = requestOf(question);
-    assert.ok(madeNameOf({ ...long, check: { ...long.check, name: `${'a'.repeat(39)}-${'b'.repeat(23)}` } }).length <= 63);
+    assert.ok(madeNameOf({ ...long, check: { ...long.check, name: `${'a'.repeat(39)}-${'b'.repeat(23)}` } }, secret).length <= 63);
   });
   const refused: readonly (readonly [string, Readonly<Record<string, unknown>>, RegExp])[] = [
     ['there is no CronJob', {}, /no CronJob migrate/],
@@ -89,7 +90,7 @@ describe('the Job of a check', () => {
   for (const [what, objects, message] of refused) {
     it(`is not made where ${what}`, async () => {
       const { answer, made } = await ask(objects);
-      assert.deepEqual([answer.kind, answer.created, made.length], ['none', undefined, 0]);
+      assert.deepEqual([answer.kind, answer.job, made.length], ['none', undefined, 0]);
       assert.match(answer.message, message);
     });
   }
@@ -114,16 +115,35 @@ describe('the Job of a check', () => {
   }
   it('of somebody else is no answer', async () => {
     const { answer } = await ask({ [name]: jobWith({ type: 'Complete', status: 'True' }, 'other') });
-    assert.deepEqual([answer.kind, answer.created], ['none', undefined]);
+    assert.deepEqual([answer.kind, answer.job], ['none', undefined]);
+  });
+  it('has a name that nobody can take before, though its id is in the status', () => {
+    assert.notEqual(madeNameOf(requestOf(question), 'another secret'), name);
+    assert.ok(!name.includes(id.slice(0, 8)));
+  });
+  it('that somebody has put in the place of ours is no answer', async () => {
+    const { record } = requestOf(question);
+    const complete = jobWith({ type: 'Complete', status: 'True' });
+    const askWith = (uid: string) => ask({ [name]: complete, migrate: cronJob() }, { record: { ...record, job: { name, uid } } });
+    assert.equal((await askWith(job.uid)).answer.kind, 'pass');
+    const { answer, made } = await askWith('of-ours');
+    assert.deepEqual([answer.kind, made.length], ['none', 0]);
+    assert.match(answer.message, /not the one that was created/);
+  });
+  it('that is known is found by its name, also after Redis has lost the secret', async () => {
+    const { record } = requestOf(question);
+    const known = { ...job, name: 'gate-of-an-earlier-secret' };
+    const { answer } = await ask({ [known.name]: jobWith({ type: 'Complete', status: 'True' }) }, { record: { ...record, job: known } });
+    assert.deepEqual([answer.kind, answer.job], ['pass', known]);
   });
   it('is not made again once it was created and is gone', async () => {
     const { record } = requestOf(question);
-    const { answer, made } = await ask({ migrate: cronJob() }, { record: { ...record, job: true } });
+    const { answer, made } = await ask({ migrate: cronJob() }, { record: { ...record, job } });
     assert.match(answer.message, /is gone/);
     assert.equal(made.length, 0);
   });
   it('that another replica has just created is read by the next question', async () => {
     const { answer } = await ask({ migrate: cronJob(), POST: new KubeError('POST', 409, {}) });
-    assert.deepEqual([answer.kind, answer.created], ['none', true]);
+    assert.deepEqual([answer.kind, answer.job], ['none', undefined]);
   });
 });

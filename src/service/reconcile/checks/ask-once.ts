@@ -47,7 +47,7 @@ export async function askOnce(job: PolicyJob, ports: AskPorts, signal: AbortSign
     const answered = { check, question: due.number, answer: asked, now, isUnderWay: isOn };
     let verdict: CheckRecord | undefined;
     const update = (status: PolicyStatus) => {
-      const told = asked.created === true ? withJob(status, record.id) : status;
+      const told = asked.job === undefined ? status : withJob(status, record.id, asked.job);
       const next = withAnswer(told, record.id, answered);
       // One that somebody else has written is theirs to tell.
       verdict = next === status ? undefined : next.checks?.find(({ id, state }) => id === record.id && state !== 'Running');

@@ -1,5 +1,5 @@
 /** The port through which checks are asked (`service/checks`). */
-import type { CheckRecord } from '../../../core/model/check-record.ts';
+import type { CheckJob, CheckRecord } from '../../../core/model/check-record.ts';
 import type { CheckAnswer, CheckSettings } from '../../../core/model/rollout-check.ts';
 
 /** One question of a check: what is asked, and about which image. */
@@ -21,8 +21,8 @@ export interface CheckedChange {
   readonly from?: string;
 }
 
-/** An answer; `created`: a Job or an AnalysisRun was created for the check, or had been. */
-export type AskedAnswer = CheckAnswer & { readonly created?: boolean };
+/** An answer; `job`: the Job or the AnalysisRun that was created for the check, now or before. */
+export type AskedAnswer = CheckAnswer & { readonly job?: CheckJob };
 
 /** Asks a check. Never rejects: what goes wrong is no answer. */
 export type AskCheck = (request: CheckRequest) => Promise<AskedAnswer>;
