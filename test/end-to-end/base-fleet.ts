@@ -63,18 +63,50 @@ export async function all<T>(items: readonly T[], act: (item: T) => Promise<void
 }
 
 interface Pod {
-  readonly metadata: { readonly name: string; readonly deletionTimestamp?: string };
+  readonly metadata: {
+    readonly name: string;
+    readonly deletionTimestamp?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
   readonly spec: { readonly containers: readonly { readonly name: string; readonly image: string }[] };
   readonly status?: { readonly containerStatuses?: readonly unknown[] };
 }
 
 const longAgo = '2026-01-01T00:00:00Z';
 
-/** Reports all pods of the namespace: they run, crash where `crashes` says so of their image, or are not started while `holds` says so. */
+type Ended = 'Succeeded' | 'Failed';
+
+/**
+ * Reports all pods of the namespace: they run, crash where `crashes` says so of their image, or are not started while `holds` says so. Pods of Jobs end as
+ * `ends` says of their annotations; until it says so, they are not started.
+ */
 export function runPods(cluster: ControlPlane, namespace: string) {
   const path = `/api/v1/namespaces/${namespace}/pods`;
-  const kubelet = { crashes: (_image: string, _pod: string) => false, holds: (_image: string) => false, stop: async () => {} };
-  const statusOf = ({ metadata, spec }: Pod) => {
+  const kubelet = {
+    crashes: (_image: string, _pod: string) => false,
+    holds: (_image: string) => false,
+    ends: (_annotations: Readonly<Record<string, string>>): Ended | undefined => undefined,
+    stop: async () => {},
+  };
+  const isOfJob = ({ metadata }: Pod) => metadata.labels?.['batch.kubernetes.io/job-name'] !== undefined;
+  const endOf = (pod: Pod) => kubelet.ends(pod.metadata.annotations ?? {});
+  const endedAs = ({ spec }: Pod, phase: Ended) => {
+    const terminated = { exitCode: phase === 'Failed' ? 1 : 0, reason: phase, startedAt: longAgo, finishedAt: longAgo };
+    const containerStatuses = spec.containers.map(({ name, image }) => ({
+      name,
+      image,
+      imageID: '',
+      ready: false,
+      restartCount: 0,
+      state: { terminated },
+    }));
+    return { phase, startTime: longAgo, containerStatuses };
+  };
+  const statusOf = (pod: Pod) => {
+    const end = isOfJob(pod) ? endOf(pod) : undefined;
+    if (end !== undefined) return endedAs(pod, end);
+    const { metadata, spec } = pod;
     const crashes = spec.containers.some(({ image }) => kubelet.crashes(image, metadata.name));
     const state = crashes
       ? {
@@ -92,10 +124,10 @@ export function runPods(cluster: ControlPlane, namespace: string) {
   };
   const report = async () => {
     const { items } = await cluster.request<{ items: Pod[] }>('GET', path);
-    const isNew = ({ metadata, spec, status }: Pod) =>
-      metadata.deletionTimestamp === undefined &&
-      status?.containerStatuses === undefined &&
-      !spec.containers.some(({ image }) => kubelet.holds(image));
+    const isNew = (pod: Pod) =>
+      pod.metadata.deletionTimestamp === undefined &&
+      pod.status?.containerStatuses === undefined &&
+      (isOfJob(pod) ? endOf(pod) !== undefined : !pod.spec.containers.some(({ image }) => kubelet.holds(image)));
     const started = items.filter(isNew).map(async (pod) => {
       // It may be gone by now.
       await cluster.request('PATCH', `${path}/${pod.metadata.name}/status`, { status: statusOf(pod) }).catch(() => {});

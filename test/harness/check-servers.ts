@@ -11,14 +11,15 @@ export interface AskedEvent {
   readonly data: {
     readonly check: string;
     readonly phase: string;
+    readonly subject: { readonly name: string };
     readonly tag: string;
     readonly digest?: string;
     readonly changes: readonly object[];
   };
 }
 
-/** What a server answers: a status and a body, nothing at all, or a broken connection. */
-export type Reply = { readonly status: number; readonly body: string } | 'silence' | 'reset';
+/** What a server answers: a status and a body, late if it has `afterMs`, nothing at all, or a broken connection. */
+export type Reply = { readonly status: number; readonly body: string; readonly afterMs?: number } | 'silence' | 'reset';
 
 export const verdict = (word: string, reason?: string): Reply => ({ status: 200, body: JSON.stringify({ verdict: word, reason }) });
 
@@ -27,8 +28,10 @@ async function listen(
 ): Promise<{ readonly origin: string; stop(): Promise<void> }> {
   const reply = (response: ServerResponse, answer: Reply) => {
     if (answer === 'silence') return;
-    if (answer === 'reset') response.destroy();
-    else response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body);
+    if (answer === 'reset') return void response.destroy();
+    const send = () => void response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body);
+    if (answer.afterMs === undefined) send();
+    else setTimeout(send, answer.afterMs).unref();
   };
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];

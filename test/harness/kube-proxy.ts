@@ -15,6 +15,14 @@ export type KubeFault =
   /** It is passed on when this is settled. */
   | { readonly after: Promise<unknown> };
 
+/** A request on its way. */
+export interface KubeArrival {
+  readonly method: string;
+  /** Path with query. */
+  readonly url: string;
+  readonly body: string;
+}
+
 /** Which requests, by method and path with query, and how many of them: one unless given. */
 export type KubeMatch = { readonly method?: string; readonly path?: RegExp; readonly times?: number };
 
@@ -26,6 +34,8 @@ export type KubeProxy = {
   /** Tokens that are good; others are answered 401. */
   readonly tokens: Set<string>;
   spoil(fault: KubeFault, match?: KubeMatch): void;
+  /** Asked about each request that nothing else spoils: what happens to it. */
+  intercept: ((request: KubeArrival) => Promise<KubeFault | undefined>) | undefined;
   /** Whether faults are left. */
   isSpoiling(): boolean;
   /** Whether the last request came with a token that is none. */
@@ -55,7 +65,7 @@ export async function startKubeProxy(cluster: ControlPlane, kubeconfig: string):
     if (isRefusing) return answer(response, { status: 401 });
     const found = faults.find(({ match, left }) => left > 0 && (match.method ?? method) === method && (match.path ?? /^/).test(url));
     if (found !== undefined) found.left--;
-    const fault = found?.fault;
+    const fault = found?.fault ?? (await proxy.intercept?.({ method, url, body: body.toString('utf8') }));
     if (fault !== undefined && 'status' in fault) return answer(response, fault);
     if (fault !== undefined && 'after' in fault) await fault.after;
     const isLost = fault !== undefined && 'loseAnswer' in fault;
@@ -85,10 +95,11 @@ export async function startKubeProxy(cluster: ControlPlane, kubeconfig: string):
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return {
+  const proxy: KubeProxy = {
     server: address,
     requests,
     tokens,
+    intercept: undefined,
     spoil: (fault, match = {}) => void faults.push({ fault, match, left: match.times ?? 1 }),
     isSpoiling: () => faults.some(({ left }) => left > 0),
     isRefusing: () => isRefusing,
@@ -103,6 +114,7 @@ export async function startKubeProxy(cluster: ControlPlane, kubeconfig: string):
       await once(server, 'close');
     },
   };
+  return proxy;
 }
 
 function answer(response: ServerResponse, { status, headers = {}, body }: Extract<KubeFault, { status: number }>): void {
