@@ -16,15 +16,20 @@ const name = sometimes(fc.stringMatching(/^[a-z0-9]([a-z0-9.-]{0,20}[a-z0-9])?$/
 const label = sometimes(fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,20}[a-z0-9])?$/), text);
 const labelValue = sometimes(fc.stringMatching(/^([A-Za-z0-9]([A-Za-z0-9_.-]{0,20}[A-Za-z0-9])?)?$/), text);
 const labelKey = sometimes(fc.constantFrom('app', 'uses', 'app.kubernetes.io/name', 'x.y_z-0'), text);
-const duration = sometimes(fc.stringMatching(/^(\d{1,4}h)?(\d{1,6}m)?(\d{1,8}s)?$/), text);
-const image = sometimes(
-  fc.constantFrom('nginx', 'library/nginx', 'harbor.example.com/shop/web', 'localhost:5000/a', '[::1]:5000/b', 'A/B'),
-  text,
+const duration = sometimes(
+  fc.stringMatching(/^[1-9]\d{0,2}(h|h\d{1,3}m|m|m\d{1,4}s|s)$/),
+  fc.oneof(text, fc.stringMatching(/^(\d{1,4}h)?(\d{1,6}m)?(\d{1,8}s)?$/)),
 );
+const image = sometimes(
+  fc.constantFrom('nginx', 'library/nginx', 'harbor.example.com/shop/web', 'localhost:5000/a', '[::1]:5000/b'),
+  fc.oneof(fc.constant('A/B'), text),
+);
+const companion = sometimes(fc.constantFrom('shop/proxy', 'shop/agent', 'shop/init', 'localhost:5000/c'), image);
 const range = sometimes(fc.constantFrom('', '*', '1.18.*', '>=1.4 <2', '^2 || ~3.1', '1.2.3-rc.1 - 2'), text);
 const pattern = sometimes(fc.constantFrom('.*', '^v(?P<a>\\d+)-(.*)$', '(?<a>[a-z]+)(\\.)', '[^x]+'), text);
 const extract = sometimes(fc.constantFrom('$a', '${a}', '$0', '$1.$a', 'x$a$$'), text);
-const provenBy = some({ policies: list(some({ name, namespace: label }, ['name'])), for: duration }, ['policies']);
+const followed = list(some({ name, namespace: label }, ['name']), 1);
+const provenBy = some({ policies: sometimes(followed, fc.constant([])), for: duration }, ['policies']);
 const strategy = fc.oneof(
   some({ range, prereleases: fc.boolean() }).map((semver) => ({ semver })),
   fc.constantFrom('latest', 'main', 'v1_0', 'A.b-c').map((tag) => ({ digest: { tag } })),
@@ -43,7 +48,7 @@ const requirement = fc.oneof(
   some({ key: labelKey, operator: fc.constantFrom('Exists', 'DoesNotExist'), values: fc.constantFrom([], null) }, ['key', 'operator']),
 );
 const selector = some(
-  { matchLabels: fc.dictionary(labelKey.map(String), labelValue, { maxKeys: 3 }), matchExpressions: list(requirement) },
+  { matchLabels: fc.dictionary(labelKey.map(String), labelValue, { minKeys: 1, maxKeys: 3 }), matchExpressions: list(requirement) },
   ['matchLabels'],
 );
 const fieldPath = sometimes(fc.constantFrom('spec.values.image.tag', 'spec.images[0].name', 'spec.a-b._c', 'data.x'), text);
@@ -56,9 +61,10 @@ const kind = sometimes(fc.constantFrom('Deployment', 'StatefulSet', 'DaemonSet',
 const apiVersion = sometimes(fc.constantFrom('apps/v1', 'v1', 'argoproj.io/v1alpha1', 'x-y.example.com/v2beta1'), text);
 const containers = fc.uniqueArray(label, { minLength: 1, maxLength: 3 });
 const where = { kind, namespace: label, containers, initContainers: fc.boolean(), volumes: fc.boolean(), takeOver: fc.boolean() };
+const workload = fc.oneof(some({ ...where, name }, ['kind', 'name']), some({ ...where, selector }, ['kind', 'selector']));
 const target = fc.oneof(
-  some({ ...where, name }, ['kind', 'name']),
-  some({ ...where, selector }, ['kind', 'selector']),
+  workload,
+  workload,
   some({ kind: fc.constant('HelmRelease'), apiVersion, name, fields }, ['kind', 'apiVersion', 'name', 'fields']),
 );
 const time = sometimes(fc.stringMatching(/^([01]\d|2[0-3]):[0-5]\d$/), text);
@@ -67,47 +73,56 @@ const days = fc.uniqueArray(fc.constantFrom('Mon', 'Tue', 'Wed', 'Thu', 'Fri', '
 const window = some({ days, from: time, to: time, timeZone: zone }, ['from', 'to']);
 const update = some({
   mode: fc.constantFrom('Automatic', 'Approval', 'DryRun'),
-  pin: fc.constantFrom('Tag', 'Digest', null),
+  pin: fc.constantFrom('Tag', 'Digest', 'Digest', 'Digest', null),
   allowDowngrade: fc.boolean(),
   windows: list(window),
   after: provenBy,
 });
 const secretRef = some({ name, key: sometimes(fc.constantFrom('cosign.pub', 'a_b', '..x'), text) }, ['name', 'key']);
 
-export const specArbitrary: fc.Arbitrary<object> = some(
+const waves = {
+  maxParallel: fc.integer({ min: 1, max: 100 }),
+  canaries: selector,
+  pause: duration,
+  maxFailures: fc.integer({ min: 1, max: 100 }),
+};
+const rolloutFields = {
+  timeout: duration,
+  onFailure: fc.constantFrom('Rollback', 'Hold', 'Ignore'),
+  maxParallel: fc.integer({ min: 1, max: 100 }),
+};
+const rollout = fc.oneof(
+  some({ ...rolloutFields, watch: fc.boolean() }),
+  some({ ...rolloutFields, onFailure: fc.constantFrom('Rollback', 'Hold'), waves: some(waves) }, ['onFailure']),
+);
+const keys = list(some({ secretRef }, ['secretRef']), 1);
+const artifact = fc.constantFrom('Image', 'Chart', 'Any');
+const alongside = some(
   {
-    image,
-    artifact: fc.constantFrom('Image', 'Chart', 'Any'),
-    alongside: some(
-      {
-        images: list(some({ image, containers }, ['image']), 1),
-        match: fc.constantFrom('SameTag', 'SameRevision'),
-        within: duration,
-      },
-      ['images'],
-    ),
-    select: strategy,
-    tags,
-    platforms: fc.uniqueArray(fc.constantFrom('linux/amd64', 'linux/arm/v7', 'windows/amd64'), { maxLength: 3 }),
-    minAge: duration,
-    pullSecrets: list(some({ name }, ['name'])),
-    targets: fc.oneof(list(target, 1), list(chartTarget, 1), list(fc.oneof(target, chartTarget), 1)),
-    update,
-    rollout: some({
-      watch: fc.boolean(),
-      timeout: duration,
-      onFailure: fc.constantFrom('Rollback', 'Hold', 'Ignore'),
-      maxParallel: fc.integer({ min: 1, max: 100 }),
-      waves: some({
-        maxParallel: fc.integer({ min: 1, max: 100 }),
-        canaries: selector,
-        pause: duration,
-        maxFailures: fc.integer({ min: 1, max: 100 }),
-      }),
+    images: fc.uniqueArray(some({ image: companion, containers }, ['image']), {
+      selector: (entry) => (entry as { image: string }).image,
+      minLength: 1,
+      maxLength: 3,
     }),
-    verify: list(some({ secretRef }, ['secretRef']), 1).chain((keys) => fc.constantFrom({ cosign: { keys } }, { provenance: { keys } })),
-    poll: some({ interval: duration }),
-    suspend: fc.boolean(),
+    match: fc.constantFrom('SameTag', 'SameRevision'),
+    within: duration,
   },
-  ['image', 'select', 'targets'],
+  ['images'],
+);
+const targets = fc.oneof(list(target, 1), list(chartTarget, 1), list(fc.oneof(target, chartTarget), 1));
+
+/** What each policy may have, whatever it selects. */
+const common = { image, select: strategy, targets, update, rollout, minAge: duration, poll: some({ interval: duration }) };
+const rest = { ...common, pullSecrets: list(some({ name }, ['name'])), suspend: fc.boolean() };
+const platforms = fc.uniqueArray(fc.constantFrom('linux/amd64', 'linux/arm/v7', 'windows/amd64'), { maxLength: 3 });
+const cosign = fc.record({ cosign: fc.record({ keys }) });
+const verify = fc.oneof(cosign, fc.record({ provenance: fc.record({ keys }) }));
+const required = ['image', 'select', 'targets'];
+
+/** Three kinds of policies whose fields mostly fit together, and one in which anything meets anything. */
+export const specArbitrary: fc.Arbitrary<object> = fc.oneof(
+  some({ ...rest, tags, platforms, verify: cosign, targets: list(workload, 1) }, required),
+  some({ ...rest, alongside, platforms, verify: cosign, targets: list(workload, 1) }, [...required, 'alongside']),
+  some({ ...rest, artifact: fc.constant('Chart'), tags, verify, targets: list(chartTarget, 1) }, [...required, 'artifact']),
+  some({ ...rest, artifact, alongside, tags, platforms, verify }, required),
 );
