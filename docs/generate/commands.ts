@@ -11,9 +11,9 @@ const manyCommands = 3;
 /** Those of every command, and of every command that asks a cluster: the page names them once. */
 const everywhere: ReadonlySet<string> = new Set(['kubeconfig', 'context', 'color', 'help']);
 
-/** The parts of docs/templates/command-line.md. */
+/** The parts of docs/templates/command-line.md and commands.md. */
 export const commandParts: Parts = {
-  commands: () => commands.map(({ name, summary }) => `- [${code(name)}](#${name}): ${summary}`).join('\n'),
+  commands: () => commands.map(({ name, summary }) => `- [${code(name)}](commands.md#${name}): ${summary}`).join('\n'),
   'shared-options': () => listOf([...shared, ['help', helpOption] as const]),
   help: () => commands.map((command) => `### ${command.name}\n\n${sectionOf(command)}`).join('\n\n'),
 };

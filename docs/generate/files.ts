@@ -58,6 +58,7 @@ export function generatedFiles(): readonly GeneratedFile[] {
     { path: 'docs/operations/openapi.json', content: openApiText() },
     { path: 'src/service/api/examples.json', content: examplesText() },
     { path: 'docs/command-line.md', content: renderTemplate('command-line.md', commandParts) },
+    { path: 'docs/commands.md', content: renderTemplate('commands.md', commandParts) },
     { path: 'docs/comparison.md', content: renderTemplate('comparison.md', comparisonParts) },
     { path: 'docs/configuration.md', content: renderTemplate('configuration.md', configurationParts) },
     { path: 'docs/differences.md', content: renderTemplate('differences.md', differencesParts) },

@@ -16,11 +16,11 @@ test('every file with a command is in the list', () => {
   );
 });
 
-test('every command is called by a test, and has a section in docs/command-line.md', () => {
+test('every command is called by a test, and has a section in docs/commands.md', () => {
   const tests = globSync('test/{cli,service}/**/*.test.ts', { cwd: root }).map(read).join('');
-  const page = readFileSync(join(root, 'docs/command-line.md'), 'utf8');
+  const page = readFileSync(join(root, 'docs/commands.md'), 'utf8');
   for (const name of Object.keys(summaries)) {
     assert.ok(new RegExp(`[[(,]\\s*'${name}'`).test(tests), `no test calls ${name}`);
-    assert.ok(page.includes(`\n### ${name}\n`), `docs/command-line.md has no section for ${name}`);
+    assert.ok(page.includes(`\n### ${name}\n`), `docs/commands.md has no section for ${name}`);
   }
 });

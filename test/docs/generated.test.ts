@@ -63,7 +63,7 @@ describe('nothing is forgotten', () => {
     );
   });
   test('options and arguments of commands', () => {
-    const page = pageOf('docs/command-line.md');
+    const page = pageOf('docs/commands.md');
     for (const command of programCommands.flatMap((one) => one.commands ?? [one])) {
       const [, section = ''] = page.split(`\n### ${command.name.split(' ')[0]}\n`);
       const [text = ''] = section.split('\n### ');

@@ -6,7 +6,7 @@ import { fencesOf, linksOf, pages } from './markdown.ts';
 // One table or list each, which its readers search.
 const tables = [
   'docs/benchmarks.md',
-  'docs/command-line.md',
+  'docs/commands.md',
   'docs/configuration.md',
   'docs/reasons.md',
   'docs/reasons.zh-CN.md',
