@@ -4,6 +4,8 @@ export const summaries = {
   doctor: 'check a running installation: Redis, permissions, certificates, webhooks, registries, policies, clocks',
   init: 'write policies for what runs',
   lint: 'check manifests of policies, and what they would do in a cluster',
+  test: 'test policies offline: tags and times in, image or reason out',
+  backtest: 'show what a policy would have done with the images of the past',
   simulate: 'show what a payload of a registry would do, offline',
   get: 'show policies: what runs, what is the latest, what is blocked and why',
   explain: 'explain why a policy does or does not update its workloads',

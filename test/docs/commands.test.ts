@@ -49,6 +49,8 @@ const runElsewhere: Readonly<Record<string, string>> = {
   'get --watch': 'runs until it is stopped: test/cli/get.test.ts',
   'events --follow': 'as well: test/cli/follow-events.test.ts',
   'crd apply': 'needs a conversion webhook: test/conversion/commands/crd-apply.test.ts, test/end-to-end/upgrade.test.ts',
+  test: 'test/docs/test-policies.test.ts runs these lines',
+  backtest: 'as well',
   run: 'needs a registry with the images: test/cli/run/',
   rebase: 'needs a registry with the images: test/bases/commands/rebase.test.ts',
   'crd migrate': 'needs one as well: test/conversion/commands/crd-migrate.test.ts',

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { parseAllDocuments, stringify } from 'yaml';
+import { historySchema } from '../../src/cli/backtest/past-schema.ts';
+import { casesSchema } from '../../src/cli/cases/cases-file.ts';
 import { isPolicy } from '../../src/service/resources/validate.ts';
 import { lintText } from '../../src/cli/lint/lint-text.ts';
 import { configSchema } from '../../src/service/config/schema.ts';
@@ -18,7 +20,7 @@ interface Snippet {
   readonly value: Record<string, unknown>;
 }
 
-type Kind = 'policy' | 'part of a policy' | 'settings' | 'values' | 'object' | 'of others';
+type Kind = 'cases' | 'policy' | 'part of a policy' | 'settings' | 'values' | 'object' | 'of others';
 
 /** Files of other programs, by their first line or their first key. */
 const others = [
@@ -48,6 +50,8 @@ function kindOf({ path, body, value }: Snippet): Kind | undefined {
   const keys = Object.keys(value);
   if (others.some((pattern) => pattern.test(first))) return 'of others';
   if (isPolicy(value, resources)) return 'policy';
+  if (keys.includes('cases')) return 'cases';
+  if (keys.join() === 'images' && path === 'docs/test-policies.md') return 'cases';
   if (typeof value['kind'] === 'string') return 'object';
   if (first.startsWith('# values.yaml') || path.startsWith('charts/') || keys.includes('permissions')) return 'values';
   if (keys.every((key) => settings.includes(key))) return 'settings';
@@ -56,6 +60,13 @@ function kindOf({ path, body, value }: Snippet): Kind | undefined {
 }
 
 const ofKind = (kind: Kind) => snippets.filter((snippet) => kindOf(snippet) === kind);
+
+test('cases of image-watcher test are valid', () => {
+  const problems = ofKind('cases').flatMap(
+    ({ value }) => ('cases' in value ? casesSchema : historySchema).safeParse(value).error?.issues ?? [],
+  );
+  assert.deepEqual([ofKind('cases').length > 0, problems], [true, []]);
+});
 
 test('each is known', () => {
   assert.ok(snippets.length > 80, String(snippets.length));

@@ -9,7 +9,6 @@ import { describeError } from '../../core/model/errors.ts';
 import type { PolicyTarget } from '../../core/model/image-policy.ts';
 import { pullAccess, type SecretRef } from '../../core/model/image-source.ts';
 import { resolveTarget } from '../../core/model/resolve-target.ts';
-import type { EventLog } from '../../service/queue/event-log.ts';
 import type { Ports, Registry, Report } from '../../service/reconcile/ports.ts';
 import { createRegistryMemory } from '../../service/reconcile/registry-memory.ts';
 import { credentialSources } from '../../service/registry/credentials/index.ts';
@@ -20,6 +19,7 @@ import { createImageVerifier } from '../../service/verify/image-verifier.ts';
 import { readTrustRoot } from '../../service/verify/trust.ts';
 import { openRegistry } from '../../service/command-line/user-registry.ts';
 import { type Cluster, createCluster, type RunMeans } from './cluster.ts';
+import { noLog } from './no-log.ts';
 import type { RunPolicies } from './policies.ts';
 
 export interface Run {
@@ -76,15 +76,6 @@ export function openRun(policies: RunPolicies, means: RunMeans & { readonly dock
     },
   };
 }
-
-/** An event log without effect, because only pushes have a record. */
-const noLog: EventLog = {
-  unwatched: async () => {},
-  matched: async () => {},
-  recordResult: async () => {},
-  unfinished: async () => [],
-  recordGivenUp: async () => {},
-};
 
 /** Creates the function that finds on whose behalf a registry is asked for a policy. */
 function createSourceOf({ cluster, pullSecretsOf }: Cluster): Registry['sourceOf'] {
