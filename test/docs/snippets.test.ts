@@ -12,6 +12,7 @@ import { lacksHelm } from '../harness/binaries.ts';
 import { borrowControlPlane, type ControlPlane } from '../harness/control-plane.ts';
 import { renderChart } from '../harness/helm.ts';
 import { fencesOf, pages } from './markdown.ts';
+import { installDefinition } from '../service/kube/targets/real-definition.ts';
 import { resources } from '../harness/resource-group.ts';
 
 interface Snippet {
@@ -119,6 +120,7 @@ describe('objects', () => {
   before(async () => {
     cluster = await borrowControlPlane();
     for (const name of ['image-watcher', 'shop']) await cluster.request('POST', '/api/v1/namespaces', { metadata: { name } });
+    await installDefinition(cluster, 'analysistemplate');
   });
   after(() => cluster.stop());
 

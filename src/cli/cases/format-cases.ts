@@ -26,7 +26,7 @@ export function formatJUnit(results: readonly CaseResult[]): string {
     const tests = cases.map(({ name, failures, found }) => {
       const head = `    <testcase classname="${escape(policy)}" name="${escape(name)}"`;
       if (failures.length === 0) return `${head}/>`;
-      const text = `${escape(`${found.reason}: ${found.message}`)}`;
+      const text = escape(`${found.reason}: ${found.message}`);
       return `${head}>\n      <failure message="${escape(failures.join('; '))}">${text}</failure>\n    </testcase>`;
     });
     return `  <testsuite name="${escape(policy)}" tests="${cases.length}" failures="${failed}">\n${tests.join('\n')}\n  </testsuite>`;

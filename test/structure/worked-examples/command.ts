@@ -38,7 +38,7 @@ export const example: WorkedExample = {
     { file: 'test/cli/greet.test.ts', text: test, without: 'suite' },
     {
       // What `npm run generate` makes of the help of the command.
-      file: 'docs/command-line.md',
+      file: 'docs/commands.md',
       after: { '# ': '\n### greet\n' },
       without: 'suite',
     },

@@ -68,6 +68,8 @@ export const checksZh: Readonly<Record<string, string>> = {
   'the check {0} gave no verdict in time: {1}': '检查 {0} 没有及时给出结论：{1}',
   'the check {0} has no verdict yet: {1}': '检查 {0} 还没有结论：{1}',
   'has no verdict yet': '还没有结论',
+  'the {0} {1} is not the one that was created for this check': '{0} {1} 不是为该检查创建的那一个',
+  'the server {0} warns that the result may be wrong or incomplete': '服务器 {0} 警告结果可能有误或不完整',
   'gave no verdict in time': '没有及时给出结论',
   '{0} is not applied: {1}. Push a better image, or ask again by a release: annotation {2}: "<time>"':
     '不应用 {0}：{1}。请推送更好的镜像，或用释放让检查重新开始：注解 {2}: "<time>"',
