@@ -70,7 +70,7 @@ export function checkRecordArbitrary(
       at: dateTime,
       answered: count,
       failures: count,
-      job: fc.boolean(),
+      job: some({ name: label, uid: text(64, '0ea1c2d4-1111-4111-8111-111111111111') }, ['name', 'uid']),
       message,
     },
     ['name', 'phase', 'id', 'tag', 'state', 'startedAt'],
