@@ -145,10 +145,11 @@ export const unchanged = {
     shown:
       '`Reconciling`, and `status.waiting` until `spec.alongside.within` is over; `status.incomplete` lists what is missing. A push of an image that was passed over is ignored.',
     cause:
-      'The registry does not hold every image in `spec.alongside` that belongs to the selected one: the same tag, or one of the same commit. Nothing is changed to a part of them. The ' +
-      'message names what is missing.',
+      'The registry does not hold every image in `spec.alongside` that belongs to the selected one: the same tag, one of the same commit, or the digest that it lists. Nothing is changed to a part of them. ' +
+      'The message names what is missing, and what is wrong with a list.',
     action:
-      'Push what is missing: the policy goes on at once. Otherwise the image is passed over when the time is over, and the next best tag whose companions are complete is used; it is ' +
+      'Push what is missing: the policy goes on at once. Where the image itself does not name its commit or its companions, [build it again](releases.md#which-images-belong-together) ' +
+      'with them. Otherwise the image is passed over when the time is over, and the next best tag whose companions are complete is used; it is ' +
       'taken after all when they come later.',
   },
   NotAnImage: {

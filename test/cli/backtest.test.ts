@@ -66,6 +66,22 @@ never selected, OlderThanRunning: 1 push (1.4.0): 1.4.0 is older than 1.4.2, whi
     });
   });
 
+  it('companions are found by the list of the image', async () => {
+    const digest = `sha256:${'c'.repeat(64)}`;
+    const proxy = 'harbor.example.com/shop/web-proxy';
+    const history = write('past.yaml', {
+      images: [
+        { tag: '1.4.1', at: '2026-02-01T10:00:00Z' },
+        { tag: '1.5.0', at: '2026-02-02T10:00:00Z', images: `${proxy}:build-7@${digest}` },
+        { tag: 'build-7', at: '2026-02-02T10:10:00Z', repository: 'shop/web-proxy', digest },
+      ],
+    });
+    const file = policyFile({ alongside: { images: [{ image: proxy }], match: 'SameDigestList' } });
+    const { code, out } = await run('-f', file, '--history', history, '--days', '30', '--until', '2026-02-10T00:00:00Z');
+    assert.equal(code, 0, out);
+    assert.match(out, /2026-02-02 {2}runs 1\.5\.0 .*from 10:10/);
+  });
+
   it('a tag that must never run fails it, whatever held it back later', async () => {
     const history = write('past.yaml', { images: past });
     const any = policyFile({ select: { alphabetical: {} } });
@@ -134,6 +150,24 @@ describe('from a registry', () => {
     assert.match(out, /note: a registry does not say when a tag was pushed/);
     assert.match(out, /2026-02-02 {2}runs 1\.4\.2 instead of 1\.4\.1, from 10:00\n/);
     assert.match(out, /2026-02-07 {2}runs 1\.5\.0 instead of 1\.4\.2, from 12:00\n/);
+  });
+
+  it('companions are found by the list of the image', async () => {
+    const { host } = registry;
+    const [proxy, config] = [`${host}/shop/listed-proxy`, write('config.yaml', { registries: [{ host, insecure: true }] })];
+    const pushBoth = async (tag: string, created: string, build: string) => {
+      const { digest } = await pushImage({ host, repository: 'shop/listed-proxy', tag: build, content: build, created });
+      const annotations = { 'operator.technomad.dev/images': `${proxy}:${build}@${digest}` };
+      await pushImage({ host, repository: 'shop/listed', tag, content: tag, created, annotations });
+    };
+    await pushBoth('1.4.1', '2026-01-01T10:00:00Z', 'build-1');
+    await pushBoth('1.5.0', '2026-02-02T10:00:00Z', 'build-2');
+    const alongside = { images: [{ image: proxy }], match: 'SameDigestList' };
+    const file = policyFile({ image: `${host}/shop/listed`, alongside });
+    const { code, out } = await run('-f', file, '--config', config, '--days', '30', '--until', '2026-02-10T00:00:00Z');
+    assert.equal(code, 0, out);
+    assert.match(out, /2026-02-02 {2}held 1\.5\.0 CompanionMissing: 1\.5\.0 waits for \S+listed-proxy:build-2@sha256:/);
+    assert.match(out, /2026-02-02 {2}runs 1\.5\.0 instead of 1\.4\.1/);
   });
 
   it('a repository that it does not hold is an error', async () => {

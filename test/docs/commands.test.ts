@@ -25,6 +25,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   chmod: 'has nothing to do with us',
   cloudflared: 'needs an account',
   cosign: 'is not on every machine; test/service/verify/ has signatures that it accepts',
+  crane: 'is not on every machine',
   curl: 'test/docs/guides.test.ts runs these lines',
   docker: 'needs an engine: npm run test:image',
   echo: 'a word of the shell',

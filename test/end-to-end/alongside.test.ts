@@ -1,7 +1,9 @@
 /** An application and its sidecar, in repositories of their own: they change together, or not at all. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { imageListAnnotation } from '../../src/core/model/image-list.ts';
 import { actionAnnotations } from '../../src/core/model/policy-actions.ts';
+import { pushImage } from '../harness/push-image.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { bodyOf, createPair, partsOf, pushPart, tagsOf, waitForBoth } from './alongside-world.ts';
 import { assertPatchedTimes, deliver, startWorld, type World } from './world.ts';
@@ -62,6 +64,50 @@ describe('images alongside', () => {
         ['Approval', [[`${host}/${sidecar}:1.0.0`, `${host}/${sidecar}:1.1.0`]]],
       ],
     );
+    await service.stop();
+  });
+
+  it('are found by the list that one of them brings, whichever is pushed first, and changed in one patch', async () => {
+    const service = await world.start();
+    const { host } = world.quiet;
+    for (const first of ['own', 'sidecar'] as const) {
+      const name = `listed-${first}`;
+      const { own, sidecar } = partsOf(name);
+      await createPair(world, name, { alongside: { images: [{ image: `${host}/${sidecar}` }], match: 'SameDigestList' } });
+      const push = { tag: 'build-7', content: `${name} sidecar` };
+      // As a pipeline that has built both and pushed neither knows it: the same bytes have the same digest.
+      const { digest } = await pushImage({ host, repository: `built/${sidecar}`, ...push });
+      const listed = `${host}/${sidecar}:build-7@${digest}`;
+      const pushes = {
+        own: async () => {
+          const annotations = { [imageListAnnotation]: `${host}/shop/other:1@${digest}, ${listed}` };
+          const pushed = await pushImage({ host, repository: own, tag: '1.1.0', content: `${name} own`, annotations });
+          await deliver(service, bodyOf(world, name, 'own', { tag: '1.1.0', digest: pushed.digest }));
+        },
+        sidecar: async () => {
+          await pushImage({ host, repository: sidecar, ...push });
+          await deliver(service, bodyOf(world, name, 'sidecar', { tag: 'build-7', digest }));
+        },
+      };
+      await pushes[first]();
+      if (first === 'own')
+        await waitFor('the listed image to be missed', async () => {
+          const { incomplete = [] } = await world.readStatus(name);
+          return incomplete.some(({ tag, missing }) => tag === '1.1.0' && missing.join() === listed);
+        });
+      assert.deepEqual(tagsOf(await world.readDeployment(name)), ['1.0.0', '1.0.0']);
+      await pushes[first === 'own' ? 'sidecar' : 'own']();
+      const changed = await waitFor('both to be changed', async () => {
+        const deployment = await world.readDeployment(name);
+        return tagsOf(deployment).join() === '1.1.0,build-7' && deployment;
+      });
+      assertPatchedTimes(changed, 1);
+      const { latest } = await waitFor('the change to be told', async () => {
+        const status = await world.readStatus(name);
+        return status.history?.length === 1 && status;
+      });
+      assert.deepEqual(latest?.companions, [{ image: `${host}/${sidecar}`, tag: 'build-7', digest }]);
+    }
     await service.stop();
   });
 });

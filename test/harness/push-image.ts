@@ -18,9 +18,16 @@ export async function pushImage({
   content = 'image',
   created,
   labels,
+  annotations,
   ...target
-}: PushTarget & { content?: string; created?: string; labels?: Record<string, string> }): Promise<Pushed> {
-  return putManifest(target, target.tag, ociManifest, await pushContent(target, 'amd64', content, { created, labels }));
+}: PushTarget & {
+  content?: string;
+  created?: string;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+}): Promise<Pushed> {
+  const manifest = await pushContent(target, 'amd64', content, { created, labels });
+  return putManifest(target, target.tag, ociManifest, { ...manifest, ...(annotations && { annotations }) });
 }
 
 /** Pushes an image of several platforms: an index under the tag, which names one image for each architecture. */

@@ -1,5 +1,6 @@
 /** The past of repositories: which image each tag pointed to, and since when. */
 import { hash } from 'node:crypto';
+import type { ImageList } from '../../core/model/image-list.ts';
 import type { Repository } from '../../core/model/image-reference.ts';
 
 /** A push of the past. */
@@ -15,6 +16,8 @@ export interface PastImage {
   readonly platforms?: readonly string[] | undefined;
   /** The commit that the image was built from, if it is known. */
   readonly revision?: string | undefined;
+  /** The list of the images that belong to it, if it has one. */
+  readonly list?: ImageList | undefined;
 }
 
 /** The digest that stands for an image whose digest nobody has written: the same for the same tag and number of its pushes. */

@@ -52,6 +52,7 @@ export function createPastRegistry(platforms: readonly string[], now: () => numb
       readImage,
       readPlatforms: readImage,
       readRevision: async (source, digest) => find(source, digest)?.revision,
+      readImageList: async (source, digest) => find(source, digest)?.list,
       whyUnusable: async () => ({}),
     },
   };

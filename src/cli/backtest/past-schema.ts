@@ -1,5 +1,6 @@
 /** The schema of images of the past in files. */
 import { z } from 'zod';
+import { imageListAnnotation, readImageList } from '../../core/model/image-list.ts';
 import { isDigest, isTag, normaliseRepository, type Repository } from '../../core/model/image-reference.ts';
 import { standInDigest, type PastImage } from './past-image.ts';
 
@@ -24,6 +25,7 @@ export const pastImageSchema = z.strictObject({
     .optional()
     .describe('Its platforms, such as "linux/amd64"; unless given, those that the policy demands.'),
   revision: z.string().max(200).optional().describe('The commit that it was built from.'),
+  images: z.string().max(20_000).optional().describe('The images that belong to it, as in its annotation operator.technomad.dev/images.'),
   repository: z
     .string()
     .max(500)
@@ -40,7 +42,7 @@ export type WrittenImage = z.output<typeof pastImageSchema>;
 export function readPastImages(written: readonly WrittenImage[], of: Repository): PastImage[] {
   const pushes = new Map<string, number>();
   return written
-    .map(({ tag, at, digest, created = at, platforms, revision, repository: path }): PastImage => {
+    .map(({ tag, at, digest, created = at, platforms, revision, images, repository: path }): PastImage => {
       const repository = path === undefined ? of : normaliseRepository(of.registry, path);
       const count = (pushes.get(`${repository.path}:${tag}`) ?? 0) + 1;
       pushes.set(`${repository.path}:${tag}`, count);
@@ -52,6 +54,7 @@ export function readPastImages(written: readonly WrittenImage[], of: Repository)
         created: new Date(created),
         platforms,
         revision,
+        list: images === undefined ? undefined : readImageList({ [imageListAnnotation]: images }),
       };
     })
     .toSorted((a, b) => a.pushedAt - b.pushedAt);

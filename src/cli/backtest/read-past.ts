@@ -19,9 +19,15 @@ export interface ReadPast {
   readonly notes: readonly string[];
 }
 
+interface Readers {
+  readonly registry: RegistryClient;
+  readonly readRevision?: Registry['readRevision'] | undefined;
+  readonly readImageList?: Registry['readImageList'] | undefined;
+}
+
 /** Reads the images of a repository. `onRead` is called with the number of images so far, and of all. Rejects if the registry does not answer. */
 export async function readFromRegistry(
-  { registry, readRevision }: { readonly registry: RegistryClient; readonly readRevision?: Registry['readRevision'] | undefined },
+  { registry, readRevision, readImageList }: Readers,
   source: ImageSource,
   signal: AbortSignal,
   onRead: (count: number, of: number) => void,
@@ -35,17 +41,19 @@ export async function readFromRegistry(
   const read = await inParallel(tags, parallelReads, async (tag) => {
     const facts = await ofRegistry(registry.readImage(source, tag, signal), signal);
     onRead(++done, tags.length);
-    return facts && { tag, facts, revision: await readRevision?.(source, facts.digest, signal) };
+    if (facts === undefined) return undefined;
+    const { digest } = facts;
+    return { tag, facts, revision: await readRevision?.(source, digest, signal), list: await readImageList?.(source, digest, signal) };
   });
   const images: PastImage[] = [];
   let unknown = 0;
   for (const one of read) {
     if (one.status === 'rejected') throw one.reason;
     if (one.value === undefined) continue;
-    const { tag, facts, revision } = one.value;
+    const { tag, facts, revision, list } = one.value;
     const { digest, created, platforms } = facts;
     if (created === undefined) unknown++;
-    else images.push({ repository: source, tag, digest, pushedAt: created.getTime(), created, platforms, revision });
+    else images.push({ repository: source, tag, digest, pushedAt: created.getTime(), created, platforms, revision, list });
   }
   const others = listed.length - tags.length;
   return {
@@ -76,6 +84,7 @@ export function withRecorded(images: readonly PastImage[], events: readonly Even
         created: known?.created ?? new Date(pushedAt),
         platforms: known?.platforms,
         revision: known?.revision,
+        list: known?.list,
       },
     ];
   });

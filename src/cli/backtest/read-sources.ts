@@ -5,7 +5,7 @@ import type { Terminal } from '../../service/command-line/command.ts';
 import { startProgress } from '../../service/command-line/progress.ts';
 import { openRegistry } from '../../service/command-line/user-registry.ts';
 import type { Config } from '../../service/config/settings.ts';
-import { createRevisionReader } from '../../service/registry/origins.ts';
+import { createImageListReader, createRevisionReader } from '../../service/registry/origins.ts';
 import { readEvents } from '../events/list-events.ts';
 import { historySchema, readPastImages } from './past-schema.ts';
 import type { UsablePolicy } from './read-offline.ts';
@@ -29,13 +29,15 @@ export async function readSources({ spec }: UsablePolicy, sources: Sources): Pro
   if (history !== undefined) return { images: readPastImages(readYaml(history, historySchema).images, spec.repository), notes: [] };
   const { signal = new AbortController().signal } = terminal;
   const { registry } = openRegistry(config, sources['docker-config']);
-  const readRevision = spec.alongside?.match === 'SameRevision' ? createRevisionReader(registry) : undefined;
+  const match = spec.alongside?.match;
+  const readRevision = match === 'SameRevision' ? createRevisionReader(registry) : undefined;
+  const readImageList = match === 'SameDigestList' ? createImageListReader(registry) : undefined;
   const progress = startProgress(terminal, 'reading tags …');
   try {
     const read = async (repository: Repository): Promise<ReadPast> => {
       const name = formatRepository(repository);
       const onRead = (count: number, of: number) => progress.update(`reading ${name}: ${count} of ${of} tags`);
-      const past = await readFromRegistry({ registry, readRevision }, repository, signal, onRead);
+      const past = await readFromRegistry({ registry, readRevision, readImageList }, repository, signal, onRead);
       if (!events) return past;
       const recorded = await readEvents(sources, { limit: Number.POSITIVE_INFINITY, repository: name });
       return { ...past, images: withRecorded(past.images, recorded) };

@@ -12,7 +12,7 @@ import { resolveTarget } from '../../core/model/resolve-target.ts';
 import type { Ports, Registry, Report } from '../../service/reconcile/ports.ts';
 import { createRegistryMemory } from '../../service/reconcile/registry-memory.ts';
 import { credentialSources } from '../../service/registry/credentials/index.ts';
-import { createRevisionReader } from '../../service/registry/origins.ts';
+import { createImageListReader, createRevisionReader } from '../../service/registry/origins.ts';
 import { createLogger } from '../../service/telemetry/logger.ts';
 import { createMetrics } from '../../service/telemetry/metrics.ts';
 import { createImageVerifier } from '../../service/verify/image-verifier.ts';
@@ -60,6 +60,7 @@ export function openRun(policies: RunPolicies, means: RunMeans & { readonly dock
       registry: {
         ...registry,
         readRevision: createRevisionReader(registry),
+        readImageList: createImageListReader(registry),
         ...createRegistryMemory({ now: Date.now, elapsed: () => performance.now() }),
         sourceOf: createSourceOf(cluster),
         hasRead: async () => false,

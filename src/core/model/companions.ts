@@ -5,11 +5,17 @@
 import { hash } from 'node:crypto';
 import { formatRepository, type Candidate, type Repository } from './image-reference.ts';
 
+/**
+ * `SameTag`: those with the same tag. `SameRevision`: those that were built from the same commit, as their annotations or labels say. `SameDigestList`: those
+ * that the image itself lists (`image-list.ts`).
+ */
+export const companionMatches = ['SameTag', 'SameRevision', 'SameDigestList'] as const;
+export type CompanionMatch = (typeof companionMatches)[number];
+
 /** The companions of a policy, and which of their images belong to an image of the policy. */
 export interface Alongside {
   readonly images: readonly CompanionRule[];
-  /** `SameTag`: those with the same tag. `SameRevision`: those that were built from the same commit, as their annotations or labels say. */
-  readonly match: 'SameTag' | 'SameRevision';
+  readonly match: CompanionMatch;
   /** How long an image waits for missing companions before it is passed over, in ms. */
   readonly withinMs: number;
 }

@@ -35,7 +35,7 @@ import { createKeyedMutex } from '../../core/async/serialize.ts';
 import { onlySelected } from '../reconcile/selected-view.ts';
 import type { ClusterView, Policies, Registry, Report, Signatures, Workloads } from '../reconcile/ports.ts';
 import { createRegistryMemory } from '../reconcile/registry-memory.ts';
-import { createRevisionReader } from '../registry/origins.ts';
+import { createImageListReader, createRevisionReader } from '../registry/origins.ts';
 import type { AccessCache } from '../cluster/access-cache.ts';
 import { awaitTargets, type ClusterCache } from '../cluster/cluster-cache.ts';
 import { policyResource } from '../resources/group.ts';
@@ -84,12 +84,13 @@ export function createWorkPorts(foundation: Foundation, adapters: Adapters): Omi
   const { queues, finds } = adapters;
   const reportDeferral = createReportDeferral({ quietMs: 30, atMostMs: 1_000 });
   const sources = createSources(foundation, adapters);
+  const readers = { readRevision: createRevisionReader(adapters.registry), readImageList: createImageListReader(adapters.registry) };
   return {
     policies: createPolicies(foundation, adapters, sources),
     cluster: createClusterView(foundation, adapters),
     workloads: createWorkloads(foundation, adapters, reportDeferral),
     registry: {
-      ...proveReads({ ...adapters.registry, readRevision: createRevisionReader(adapters.registry) }, adapters.reads),
+      ...proveReads({ ...adapters.registry, ...readers }, adapters.reads),
       ...createRegistryMemory({ now: Date.now, elapsed: () => performance.now() }),
       sourceOf: sources.sourceOf,
     },

@@ -1,5 +1,6 @@
 /** Finds the companions that belong to a candidate, so that both are changed together (`plan/plan-companions.ts`). */
-import { digestOfSet, type Companion, type CompanionRule } from '../../core/model/companions.ts';
+import { digestOfSet, type Companion, type CompanionMatch, type CompanionRule } from '../../core/model/companions.ts';
+import { findListed, type ImageList } from '../../core/model/image-list.ts';
 import { formatRepository, sameRepository, type Candidate } from '../../core/model/image-reference.ts';
 import type { ImageSource } from '../../core/model/image-source.ts';
 import { toSeconds } from '../../core/model/text.ts';
@@ -33,7 +34,8 @@ export async function completeSet(found: Candidate, reconcile: Reconcile, regist
   if (digest === undefined) throw new Error(`${formatTag(source, own.tag)} was there a moment ago`);
   const candidate = { ...own, digest };
   const revision = alongside.match === 'SameRevision' ? await registry.readRevision(source, digest, signal) : undefined;
-  const search = { candidate, revision, reconcile, registry };
+  const list = alongside.match === 'SameDigestList' ? await registry.readImageList(source, digest, signal) : undefined;
+  const search = { candidate, match: alongside.match, revision, list, reconcile, registry };
   const results = await Promise.all(alongside.images.map((rule) => findCompanion(rule, search)));
   const missing = results.flatMap((one) => ('missing' in one ? [one.missing] : []));
   const companions = results.flatMap((one) => ('missing' in one ? [] : [one]));
@@ -51,25 +53,61 @@ export async function completeSet(found: Candidate, reconcile: Reconcile, regist
 
 interface Search {
   readonly candidate: Candidate;
+  readonly match: CompanionMatch;
   /** The commit of the candidate, where companions are found by it. */
   readonly revision: string | undefined;
+  /** The list of the candidate, where companions are found by it. */
+  readonly list: ImageList | undefined;
   readonly reconcile: Reconcile;
   readonly registry: Registry;
 }
 
 type Found = Companion | { readonly missing: string };
 
+const finders: Readonly<Record<CompanionMatch, (source: ImageSource, search: Search) => Promise<Found>>> = {
+  SameTag: findByTag,
+  SameRevision: findByRevision,
+  SameDigestList: findByList,
+};
+
 async function findCompanion({ repository }: CompanionRule, search: Search): Promise<Found> {
   const { policy, spec } = search.reconcile;
-  const source = search.registry.sourceOf(policy, { ...spec, repository });
-  return spec.alongside?.match === 'SameTag' ? findByTag(source, search.candidate.tag, search) : findByRevision(source, search);
+  return finders[search.match](search.registry.sourceOf(policy, { ...spec, repository }), search);
 }
 
-async function findByTag(source: ImageSource, tag: string, { reconcile, registry }: Search): Promise<Found> {
-  const digest = await resolve(source, tag, reconcile, registry);
-  if (digest === undefined) return { missing: formatTag(source, tag) };
-  const why = await whyUnfit(source, { tag, digest }, reconcile, registry);
-  return why === undefined ? { image: formatRepository(source), tag, digest } : { missing: `${formatTag(source, tag)} (${why})` };
+async function findByTag(source: ImageSource, search: Search): Promise<Found> {
+  const { tag } = search.candidate;
+  const digest = await resolve(source, tag, search.reconcile, search.registry);
+  return digest === undefined ? { missing: formatTag(source, tag) } : toFound(source, { tag, digest }, search);
+}
+
+/** The image of a companion, unless it cannot be one. */
+async function toFound(
+  source: ImageSource,
+  found: { readonly tag: string; readonly digest: string },
+  { reconcile, registry }: Search,
+): Promise<Found> {
+  const why = await whyUnfit(source, found, reconcile, registry);
+  return why === undefined ? { image: formatRepository(source), ...found } : { missing: `${formatTag(source, found.tag)} (${why})` };
+}
+
+/** Finds the image that the candidate lists. A tag that is written without its digest must point to the listed one. */
+async function findByList(source: ImageSource, search: Search): Promise<Found> {
+  const { list, reconcile, registry } = search;
+  const { spec, cluster, request, signal } = reconcile;
+  const listed = findListed(list, source, cluster.aliases);
+  if ('missing' in listed) return listed;
+  const { tag, digest } = listed;
+  const { companion } = request;
+  // The registry has some time to show a push that was announced, by whatever tag.
+  const isPushed = isAbout(companion, source) && (companion?.tag === tag || companion?.digest === digest);
+  const asked = isPushed && companion !== undefined && spec.pin === 'Digest' ? companion.tag : tag;
+  const tagged = isPushed || spec.pin === 'Tag' ? await resolve(source, asked, reconcile, registry) : undefined;
+  if (tagged === digest) return toFound(source, listed, search);
+  const isThere = (await registry.headManifest(source, digest, signal))?.digest === digest;
+  if (isThere && spec.pin === 'Digest') return toFound(source, listed, search);
+  const why = isThere ? ' (its tag does not point to that digest: move it there, or write update.pin: Digest)' : '';
+  return { missing: `${formatTag(source, tag)}@${digest}${why}` };
 }
 
 /** Finds the newest tag whose image was built from the commit of the candidate. */

@@ -2,6 +2,7 @@
 import type { KeyedMutex } from '../../core/async/serialize.ts';
 import type { Unusable } from '../../core/model/artifact.ts';
 import type { Confirm } from '../../core/model/confirmation.ts';
+import type { ImageList } from '../../core/model/image-list.ts';
 import type { ImagePolicy, PolicySpec, PolicyTarget } from '../../core/model/image-policy.ts';
 import type { RegistryAliases, Repository } from '../../core/model/image-reference.ts';
 import type { ImageSource } from '../../core/model/image-source.ts';
@@ -155,6 +156,8 @@ export interface RegistryReads {
   ) => Promise<Pick<ImageFacts, 'digest' | 'platforms'> | undefined>;
   /** The commit that an image was built from, as its annotations or labels say; undefined if they say none. A digest that was read before costs no request. */
   readonly readRevision: (source: ImageSource, digest: string, signal: AbortSignal) => Promise<string | undefined>;
+  /** The list of the images that belong to an image, as it names them itself; undefined if it has none. A digest that was read before costs no request. */
+  readonly readImageList: (source: ImageSource, digest: string, signal: AbortSignal) => Promise<ImageList | undefined>;
   /** Why a digest cannot be selected as an image, or as another kind of artifact. Rejects if the digest does not exist. */
   readonly whyUnusable: (source: ImageSource, digest: string, signal: AbortSignal) => Promise<Unusable>;
 }

@@ -1,6 +1,7 @@
 /** Reads where images were built from. Each costs at most an index, a manifest and a configuration. */
 import { isAttestation } from '../../core/model/artifact.ts';
 import { BoundedMap } from '../../core/async/bounded-map.ts';
+import { readImageList, type ImageList } from '../../core/model/image-list.ts';
 import { type ImageOrigin, readOrigin, readRevision } from '../../core/model/image-origin.ts';
 import { formatRepository, isDigest } from '../../core/model/image-reference.ts';
 import { accessKey, type ImageSource } from '../../core/model/image-source.ts';
@@ -8,6 +9,8 @@ import type { RegistryClient } from './client.ts';
 import { parseImageConfig, parseManifest } from './parse-manifest.ts';
 
 const maxImages = 1_000;
+/** How many lists are remembered: each takes up to 16 KiB. */
+const maxLists = 200;
 const maxConfigBytes = 1024 * 1024;
 
 /** The origin of a tag or digest; undefined if it names none. Rejects as the registry client does. */
@@ -29,19 +32,35 @@ export type ReadRevision = (source: ImageSource, digest: string, signal: AbortSi
 
 /** Creates a reader that remembers the commits of the last digests. A commit counts whether or not the image names its repository. */
 export function createRevisionReader(registry: Pick<RegistryClient, 'readManifest' | 'readBlob'>): ReadRevision {
-  const known = new BoundedMap<string, { readonly revision: string | undefined }>(maxImages);
-  return async (source, digest, signal) => {
-    const key = `${formatRepository(source)} ${accessKey(source)} ${digest}`;
-    const found = known.get(key) ?? { revision: await revisionOf(registry, source, digest, signal) };
-    known.set(key, found);
-    return found.revision;
-  };
+  return createTextReader(registry, maxImages, readRevision);
 }
 
-async function revisionOf(...[registry, source, digest, signal]: Parameters<typeof read>): Promise<string | undefined> {
-  const { outer, inner } = await readTexts(registry, source, digest, signal);
-  const own = outer.map(readRevision).find((revision) => revision !== undefined);
-  return own ?? (await inner()).map(readRevision).find((revision) => revision !== undefined);
+/** The list of images that belong to a digest, as it names them itself; undefined if it has none. Rejects as the registry client does. */
+export type ReadImageList = (source: ImageSource, digest: string, signal: AbortSignal) => Promise<ImageList | undefined>;
+
+/** Creates a reader that remembers the lists of the last digests. */
+export function createImageListReader(registry: Pick<RegistryClient, 'readManifest' | 'readBlob'>): ReadImageList {
+  return createTextReader(registry, maxLists, readImageList);
+}
+
+/** Creates a reader of what the first annotations or labels of a digest say that say anything; they never change. Remembers the last of these. */
+function createTextReader<T extends string | object>(
+  registry: Pick<RegistryClient, 'readManifest' | 'readBlob'>,
+  maxKnown: number,
+  readText: (texts: Texts) => T | undefined,
+): (source: ImageSource, digest: string, signal: AbortSignal) => Promise<T | undefined> {
+  const known = new BoundedMap<string, { readonly said: T | undefined }>(maxKnown);
+  const firstOf = (sets: readonly Texts[]) => sets.map(readText).find((said) => said !== undefined);
+  return async (source, digest, signal) => {
+    const key = `${formatRepository(source)} ${accessKey(source)} ${digest}`;
+    const ask = async () => {
+      const { outer, inner } = await readTexts(registry, source, digest, signal);
+      return { said: firstOf(outer) ?? firstOf(await inner()) };
+    };
+    const found = known.get(key) ?? (await ask());
+    known.set(key, found);
+    return found.said;
+  };
 }
 
 async function read(

@@ -1,5 +1,6 @@
 /** A cluster, a registry, a queue and an audit record in memory, as the ports of the processors. Tests assert what is in it afterwards. */
 import { asSeenBy } from '../../../src/core/plan/consent.ts';
+import type { ImageList } from '../../../src/core/model/image-list.ts';
 import { type ImagePolicy, policyKey } from '../../../src/core/model/image-policy.ts';
 import { matchesSelector } from '../../../src/core/model/label-selector.ts';
 import { formatRepository, type Candidate, type Repository } from '../../../src/core/model/image-reference.ts';
@@ -35,9 +36,10 @@ export interface World {
   readonly workloads: Map<string, Workload>;
   /** What the registry holds: tag → digest. */
   readonly tags: Map<string, string>;
-  /** What the repositories of companions hold: path → tag → digest; and the commits of images, by digest. */
+  /** What the repositories of companions hold: path → tag → digest; and the commits and lists of images, by digest. */
   readonly companions: Map<string, Map<string, string>>;
   readonly revisions: Map<string, string>;
+  readonly lists: Map<string, ImageList>;
   /** What images are: digest → platforms and creation time, or why it is none; the others are of linux/amd64, and do not say when they were created. */
   readonly facts: Map<string, Partial<ImageFacts>>;
   /** `HEAD tag` (or GET, where the tag is to be used), `READ letter` (of a digest, once, as the client does), `LIST path`, `PATCH name` and `GET name`, in order: where the number of requests is the promise. */
@@ -92,15 +94,15 @@ export function createWorld(overrides: PortOverrides = {}): World {
   ]);
   const companions = new Map<string, Map<string, string>>();
   const revisions = new Map<string, string>();
+  const lists = new Map<string, ImageList>();
   const facts = new Map<string, Partial<ImageFacts>>();
   const readDigests = new Set<string>();
   const requests: string[] = [];
   const namespaces = new Map<string, string>();
   const jobs: PolicyJob[] = [];
   const polls: PollJob[] = [];
-  const unannounced = new Set<string>();
+  const [unannounced, announced] = [new Set<string>(), new Set<string>()];
   const findOf = ({ path }: Repository, { tag, digest = '' }: Candidate) => `${path}:${tag}@${digest}`;
-  const announced = new Set<string>();
   const events: ObjectEvent[] = [];
   const notices: Notice[] = [];
   const unwatched: string[] = [];
@@ -120,7 +122,7 @@ export function createWorld(overrides: PortOverrides = {}): World {
   const tagsOf = (path: string) => companions.get(path) ?? tags;
   const resolveTag: ResolveTag = async ({ path }, tag) => {
     requests.push(`HEAD ${tag}`);
-    const digest = tagsOf(path).get(tag);
+    const digest = tagsOf(path).get(tag) ?? [...tagsOf(path).values()].find((one) => one === tag);
     return digest === undefined ? undefined : { digest };
   };
 
@@ -209,6 +211,7 @@ export function createWorld(overrides: PortOverrides = {}): World {
         return [...tagsOf(repository.path).keys()];
       },
       readRevision: async (_, digest) => revisions.get(digest),
+      readImageList: async (_, digest) => lists.get(digest),
       readImage,
       readPlatforms: readImage,
       hasRead: async () => true,
@@ -261,6 +264,7 @@ export function createWorld(overrides: PortOverrides = {}): World {
     tags,
     companions,
     revisions,
+    lists,
     facts,
     requests,
     namespaces,

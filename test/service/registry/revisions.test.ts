@@ -1,8 +1,9 @@
-/** Which commit an image names, as a real registry holds it: in the annotations of its index, of its place there, of its manifest, or in its labels. */
+/** Which commit an image names, and which list of images, as a real registry holds them: in the annotations of its index, of its place there, of its manifest, or in its labels. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createRegistryClient, type RegistryClient } from '../../../src/service/registry/client.ts';
-import { createRevisionReader } from '../../../src/service/registry/origins.ts';
+import { imageListAnnotation } from '../../../src/core/model/image-list.ts';
+import { createImageListReader, createRevisionReader } from '../../../src/service/registry/origins.ts';
 import { pushBlob, putManifest, type Pushed } from '../../harness/push-image.ts';
 import { startRegistry } from '../../harness/registry.ts';
 
@@ -14,7 +15,8 @@ const [ofIndex, ofPlace, ofManifest, ofLabels] = ['a', 'b', 'c', 'd'].map((lette
   string,
   string,
 ];
-const named = (revision: string | undefined) => (revision === undefined ? {} : { 'org.opencontainers.image.revision': revision });
+const named = (text: string | undefined) =>
+  text === undefined ? {} : { 'org.opencontainers.image.revision': text, [imageListAnnotation]: `${text}, other` };
 
 interface Where {
   readonly index?: string;
@@ -102,9 +104,30 @@ describe('the commit of an image', () => {
     it(what, async () => {
       const repository = `shop/revision-${index}`;
       const source = { registry: registry.host, path: repository };
-      const read = createRevisionReader(client);
-      const revisionOf = ({ digest }: Pushed) => read(source, digest, new AbortController().signal);
-      assert.equal(await revisionOf(await pushOne(repository, 'amd64', where)), one);
-      assert.equal(await revisionOf(await pushMany(repository, where)), many);
+      const [readRevision, readList] = [createRevisionReader(client), createImageListReader(client)];
+      const images = { one: await pushOne(repository, 'amd64', where), many: await pushMany(repository, where) };
+      const { signal } = new AbortController();
+      assert.equal(await readRevision(source, images.one.digest, signal), one);
+      assert.equal(await readRevision(source, images.many.digest, signal), many);
+      // A list is read in the same order of places, whatever it says.
+      const own = where.manifest ?? where.labels;
+      const listOf = (text: string | undefined) => (text === undefined ? undefined : { entries: [text, 'other'] });
+      assert.deepEqual(await readList(source, images.one.digest, signal), listOf(own));
+      assert.deepEqual(await readList(source, images.many.digest, signal), listOf(where.index ?? where.place ?? own));
     });
+
+  it('and its list are read once for each digest', async () => {
+    const repository = 'shop/remembered';
+    const { digest } = await pushOne(repository, 'amd64', { labels: ofLabels });
+    const asked: string[] = [];
+    const read = createImageListReader({
+      readManifest: (source, reference, signal) => (asked.push('manifest'), client.readManifest(source, reference, signal)),
+      readBlob: (...request) => (asked.push('config'), client.readBlob(...request)),
+    });
+    for (let time = 0; time < 3; time++)
+      assert.deepEqual(await read({ registry: registry.host, path: repository }, digest, new AbortController().signal), {
+        entries: [ofLabels, 'other'],
+      });
+    assert.deepEqual(asked, ['manifest', 'config']);
+  });
 });

@@ -1,5 +1,6 @@
 /** What the schemas accept of images that are changed together. */
 import fc from 'fast-check';
+import { companionMatches } from '../../../src/core/model/companions.ts';
 import { list, some } from './arbitrary-parts.ts';
 
 type Parts = { readonly [Part in 'image' | 'containers' | 'duration']: fc.Arbitrary<unknown> };
@@ -7,7 +8,7 @@ type Parts = { readonly [Part in 'image' | 'containers' | 'duration']: fc.Arbitr
 /** Everything that `spec.alongside` may be. */
 export function alongsideArbitrary({ image, containers, duration }: Parts) {
   const images = list(some({ image, containers }, ['image']), 1);
-  return some({ images, match: fc.constantFrom('SameTag', 'SameRevision'), within: duration }, ['images']);
+  return some({ images, match: fc.constantFrom(...companionMatches), within: duration }, ['images']);
 }
 
 /** Whether a spec says which images belong together: tags that move do not show it. */
@@ -15,5 +16,5 @@ export function showsPairs(spec: object): boolean {
   if (!('alongside' in spec) || !('select' in spec)) return true;
   const { alongside, select } = spec;
   const isMoving = typeof select === 'object' && select !== null && 'digest' in select;
-  return !isMoving || (typeof alongside === 'object' && alongside !== null && 'match' in alongside && alongside.match === 'SameRevision');
+  return !isMoving || (typeof alongside === 'object' && alongside !== null && 'match' in alongside && alongside.match !== 'SameTag');
 }

@@ -1,5 +1,6 @@
 /** Specs of v1 that are mostly right: values that are sound, and some on the edge of it. */
 import fc from 'fast-check';
+import { companionMatches } from '../../../src/core/model/companions.ts';
 import { chartTarget } from './arbitrary-parts.ts';
 
 /** Fields by themselves there or not. */
@@ -104,7 +105,7 @@ const alongside = some(
       minLength: 1,
       maxLength: 3,
     }),
-    match: fc.constantFrom('SameTag', 'SameRevision'),
+    match: fc.constantFrom(...companionMatches),
     within: duration,
   },
   ['images'],

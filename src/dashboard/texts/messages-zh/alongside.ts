@@ -5,6 +5,16 @@ export const alongsideZh: Readonly<Record<string, string>> = {
   '{0} has come without {1}, which did not follow until {2}': '{0} 到来时没有 {1}，到 {2} 仍未到来',
   '{0} ({1} does not say from which commit it was built)': '{0}（{1} 没有说明由哪个提交构建）',
   '{0} of commit {1}': '提交 {1} 的 {0}',
+  '{0} (the image does not list what belongs to it in {1})': '{0}（镜像没有在 {1} 中列出与它属于一组的镜像）',
+  '{0} (the list of the image in {1} has more than {2} entries, or {3} characters)':
+    '{0}（镜像在 {1} 中的清单超过 {2} 项，或超过 {3} 个字符）',
+  '{0} (entry {1} of the list of the image in {2} is no image name)': '{0}（镜像在 {2} 中的清单的第 {1} 项不是镜像名称）',
+  '{0} (the list of the image in {1} does not name it)': '{0}（镜像在 {1} 中的清单没有写出它）',
+  '{0} (the list of the image in {1} names it without a tag or a digest)': '{0}（镜像在 {1} 中的清单写出它时没有标签或摘要）',
+  '{0} (the list of the image in {1} names it twice, with different tags or digests)':
+    '{0}（镜像在 {1} 中的清单两次写出它，标签或摘要不同）',
+  ' (its tag does not point to that digest: move it there, or write update.pin: Digest)':
+    '（它的标签没有指向该摘要：请把标签移过去，或写 update.pin: Digest）',
   '{0} waits for {1}, which the registry does not hold; it is passed over at {2}': '{0} 等待镜像仓库中还没有的 {1}；到 {2} 就跳过它',
   'the registry does not hold {0} any more': '镜像仓库中已没有 {0}',
   'then it is passed over, unless its companions are pushed before': '届时会跳过它，除非此前推送了与它一起更新的镜像',
@@ -19,8 +29,8 @@ export const alongsideZh: Readonly<Record<string, string>> = {
   '{0} changes {1} of {2} as well: take it out of one of the two': '{0} 也修改 {2} 的 {1}：请从两者之一中移除它',
   'another ImagePolicy': '另一个 ImagePolicy',
   '"{0}" of {1} is no companion of the policy': '{1} 的“{0}”不属于策略中一起更新的镜像',
-  'a tag that moves does not show which images belong together: write alongside.match: SameRevision, or select another way than by select.digest':
-    '会移动的标签不能表明哪些镜像属于一组：请写 alongside.match: SameRevision，或不用 select.digest 选择',
+  'a tag that moves does not show which images belong together: write alongside.match: SameRevision or SameDigestList, or select another way than by select.digest':
+    '会移动的标签不能表明哪些镜像属于一组：请写 alongside.match: SameRevision 或 SameDigestList，或不用 select.digest 选择',
   'the image is named already: write each image once': '该镜像已经写出：每个镜像请只写一次',
   'only containers are changed together: remove fields, or alongside': '只有容器会一起修改：请移除 fields，或移除 alongside',
   'a tag that replaces another has no companions: remove alongside': '代替另一个标签的标签没有一起更新的镜像：请移除 alongside',

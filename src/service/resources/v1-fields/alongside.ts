@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { companionMatches } from '../../../core/model/companions.ts';
 import { maxCompanions } from '../../../core/model/companion-status.ts';
 import { tryParseImageReference, sameRepository, type RegistryAliases, type Repository } from '../../../core/model/image-reference.ts';
 import { fieldOf, has, type CheckContext, type Finding } from '../rules.ts';
@@ -19,10 +20,10 @@ export const alongside = z
   .object({
     images: z.array(companion).min(1).max(maxCompanions).describe('The companions, such as a sidecar.'),
     match: z
-      .enum(['SameTag', 'SameRevision'])
+      .enum(companionMatches)
       .default('SameTag')
       .describe(
-        'Which image of a companion belongs to the selected one. SameTag: the one with the same tag. SameRevision: the newest that was built from the same commit, as org.opencontainers.image.revision says in its annotations or labels.',
+        'Which image of a companion belongs to the selected one. SameTag: the one with the same tag. SameRevision: the newest that was built from the same commit, as org.opencontainers.image.revision says in its annotations or labels. SameDigestList: the one that the selected image lists by repository, tag and digest in its annotation or label operator.technomad.dev/images.',
       ),
     within: duration('How long an image waits for missing companions before it is passed over.').default('30m'),
   })
@@ -30,9 +31,9 @@ export const alongside = z
 
 /** The rule for tags that move: two of them are of one release only if their images say so. */
 export const alongsideRule = {
-  rule: "!has(self.alongside) || !has(self.select) || !has(self.select.digest) || (has(self.alongside.match) && self.alongside.match == 'SameRevision')",
+  rule: "!has(self.alongside) || !has(self.select) || !has(self.select.digest) || (has(self.alongside.match) && self.alongside.match != 'SameTag')",
   message:
-    'a tag that moves does not show which images belong together: write alongside.match: SameRevision, or select another way than by select.digest',
+    'a tag that moves does not show which images belong together: write alongside.match: SameRevision or SameDigestList, or select another way than by select.digest',
 };
 
 /** Checks that the companions differ from the image of the policy and from one another, and that containers run them: charts and other artifacts are in fields. */

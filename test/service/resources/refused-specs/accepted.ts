@@ -9,6 +9,10 @@ export const acceptedSpecs: readonly (readonly [name: string, spec: object])[] =
     'tags that move, alongside by their commits',
     specWith({ select: { digest: { tag: 'latest' } }, alongside: { images: [{ image: 'nginx' }], match: 'SameRevision', within: '5m' } }),
   ],
+  [
+    'tags that move, alongside by their lists',
+    specWith({ select: { digest: { tag: 'latest' } }, alongside: { images: [{ image: 'nginx' }], match: 'SameDigestList' } }),
+  ],
   ['a port', specWith({ image: 'registry.example.com:5000/shop/web' })],
   ['capitals in a host, which has no case', specWith({ image: 'Harbor.Example.com:5000/shop/web' })],
   ['an empty range', specWith({ select: { semver: { range: '' } } })],

@@ -9,6 +9,12 @@ export const alongside: readonly RefusedSpec[] = [
     'a tag that moves does not show which images belong together',
   ),
   byRule(
+    'tags that move, alongside by their names, which is written',
+    specWith({ select: { digest: { tag: 'latest' } }, alongside: { images: [{ image: 'shop/proxy' }], match: 'SameTag' } }),
+    'spec',
+    'write alongside.match: SameRevision or SameDigestList',
+  ),
+  byRule(
     'a tag alongside',
     specWith({ alongside: { images: [{ image: 'shop/proxy:1.0' }] } }),
     'spec.alongside.images[0].image',
