@@ -43,6 +43,13 @@ const rows: readonly (readonly [name: string, policies: readonly object[], probl
     undefined,
   ],
   [
+    'does not watch its rollouts',
+    [policy('staging', { ...followable, rollout: { watch: false } })],
+    /staging never shows what it runs: its rollouts are not watched: write rollout\.watch: true in it$/,
+    undefined,
+  ],
+  ['has no rollout, which is watched by default', [policy('staging', { update: { pin: 'Digest' } })], undefined, undefined],
+  [
     'writes fields',
     [
       policy('staging', {
@@ -64,7 +71,7 @@ const rows: readonly (readonly [name: string, policies: readonly object[], probl
   ['is in no file', [], undefined, /policies\[0\]: shop\/staging is not in these files: nothing is proven until it exists$/],
 ];
 for (const [name, policies, problem, warning] of rows)
-  test(`a followed policy that ${name} is a ${problem === undefined ? 'warning' : 'problem'}, with what to do`, async () => {
+  test(`a followed policy that ${name} is ${problem ? 'a problem' : warning ? 'a warning' : 'in order'}`, async () => {
     const found = await lint(...policies, policy('production', { ...follows('staging'), update: { pin: 'Digest' } }));
     const own = (all: readonly string[]) => all.filter((one) => one.startsWith(field));
     assert.equal(found.code, problem === undefined ? 0 : 1);

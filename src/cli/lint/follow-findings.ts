@@ -46,11 +46,7 @@ function judge(follower: ImagePolicy, name: PolicyName, followed: ImagePolicy | 
   const { spec } = followed;
   if (!isUsable(spec)) return undefined;
   const never = whyNeverShown(spec);
-  if (never !== undefined) {
-    // The configuration may have a default for it.
-    const severity = spec.rollout === undefined ? 'warning' : 'problem';
-    return { severity, message: `${own} never shows what it runs: ${never}`, reason: 'NotProven' };
-  }
+  if (never !== undefined) return { severity: 'problem', message: `${own} never shows what it runs: ${never}`, reason: 'NotProven' };
   // Without a namespace, a manifest may be applied to any.
   const isElsewhere = follower.namespace !== '' && !maySee(follower, followed, noNamespaces);
   const hint = `annotate it, or its Namespace, with ${consentAnnotation}: "${follower.namespace}"`;

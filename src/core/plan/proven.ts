@@ -112,14 +112,14 @@ export function followedOf(name: PolicyName, policy: ImagePolicy | undefined, un
 
 /** Why a policy never shows what it runs, whatever that is, and what to do; undefined if it may. */
 export function whyNeverShown({ rollout, pin, targets }: Pick<PolicySpec, 'rollout' | 'pin' | 'targets'>): string | undefined {
-  if (rollout === undefined) return 'its rollouts are not watched: write spec.rollout in it';
+  if (rollout === undefined) return 'its rollouts are not watched: write rollout.watch: true in it';
   if (pin === 'Tag') return 'it pins tags, and a tag may have moved since its pods started: write update.pin: Digest in it';
   return targets.some(({ fields }) => fields !== undefined)
     ? 'it writes fields of custom resources, whose pods are not known: follow a policy that changes workloads'
     : undefined;
 }
 
-const notHealthy = 'not all of its targets run one image, complete and available';
+const notHealthy = 'its status does not show that all of its targets run one image, complete and available';
 const notEvaluated = 'it has changed and has not been evaluated since';
 const inCycle = 'the policies follow each other in a circle: remove one of them from select.proven or update.after';
 /** How many policies are visited to find a circle. Longer chains are no use to anybody. */

@@ -80,8 +80,17 @@ async function readOne(
   const shown = followedOf(name, found, whyNotFollowed(policy, name, { onTarget, onNamespace }, crossNamespace));
   if (shown.digest === undefined || found === undefined) return shown;
   // The next try finds what it says then.
+  const unread = whyUnread(found, ports.cluster);
+  if (unread !== undefined) throw new Error(`what ImagePolicy ${policyKey(name)} runs cannot be read: ${unread}`);
   if (await isLate(found, ports, signal)) throw new Error(`the targets of ImagePolicy ${policyKey(name)} do not run what its status says`);
   return shown;
+}
+
+/** Why the objects of one of its targets cannot be read; undefined if they can. */
+function whyUnread(followed: ImagePolicy, { targetState }: FollowPorts['cluster']): string | undefined {
+  if (!isUsable(followed.spec)) return undefined;
+  const states = followed.spec.targets.map((target) => targetState(target, followed));
+  return states.flatMap((state) => (typeof state === 'object' && 'problem' in state ? [state.problem.message] : []))[0];
 }
 
 /** Whether the targets of a policy run something else than its status says, or have not run it all the time: whoever changed or watched them may have been killed before writing it. */

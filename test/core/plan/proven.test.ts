@@ -28,7 +28,7 @@ test('what a followed policy shows, or why it shows nothing', () => {
   const show = (policy: Partial<ImagePolicy>) => followedOf(staging, { ...staging, ...policy }, undefined);
   assert.deepEqual(show({}), { namespace: 'staging', name: 'web', ...healthy });
   const rows: readonly (readonly [Partial<ImagePolicy>, RegExp])[] = [
-    [{ status: { observedGeneration: 1 } }, /not all of its targets run one image/],
+    [{ status: { observedGeneration: 1 } }, /does not show that all of its targets run one image/],
     [{ generation: 2 }, /has changed and has not been evaluated/],
     [{ spec: { ...spec, suspended: true } }, /suspended/],
     [{ spec: specOf({ rollout }) }, /pins tags/],

@@ -36,11 +36,12 @@ export const environmentsZh: Readonly<Record<string, string>> = {
   'it does not exist': '它不存在',
   'its spec cannot be used': '无法使用它的 spec',
   'its rollouts are not watched': '不跟踪它的滚动更新',
-  'its rollouts are not watched: write spec.rollout in it': '不跟踪它的滚动更新：请在其中写 spec.rollout',
+  'its rollouts are not watched: write rollout.watch: true in it': '不跟踪它的滚动更新：请在其中写 rollout.watch: true',
   'it pins tags, and a tag may have moved since its pods started: write update.pin: Digest in it':
     '它固定的是标签，而标签可能在它的 Pod 启动之后移动过：请在其中写 update.pin: Digest',
   'it has changed and has not been evaluated since': '它已修改，此后尚未评估',
-  'not all of its targets run one image, complete and available': '它的目标没有全部以完整且可用的状态运行同一个镜像',
+  'its status does not show that all of its targets run one image, complete and available':
+    '它的状态没有表明其所有目标都以完整且可用的状态运行同一个镜像',
   'the policies follow each other in a circle: remove one of them from select.proven or update.after':
     '这些策略循环地互相跟随：请从 select.proven 或 update.after 中移除其中一个',
   'when the policies that it follows have run it for as long as the policy asks for (select.proven, update.after)':
@@ -61,6 +62,7 @@ export const environmentsZh: Readonly<Record<string, string>> = {
 
   'a tag may move to an image that nobody has run: with select.proven and update.after, remove pin, or write Digest':
     '标签可能移动到没有人运行过的镜像：使用 select.proven 和 update.after 时，请移除 pin，或写 Digest',
+  'what ImagePolicy {0} runs cannot be read: {1}': '无法读取 ImagePolicy {0} 所运行的镜像：{1}',
   'the targets of ImagePolicy {0} do not run what its status says': 'ImagePolicy {0} 的目标没有运行其状态所说的镜像',
   'select.proven selects images by what other policies run: remove tags, artifact, alongside and update.after':
     'select.proven 按其他策略运行的镜像来选择：请移除 tags、artifact、alongside 和 update.after',
