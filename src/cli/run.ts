@@ -4,6 +4,7 @@ import type { KubeClient } from '../service/kube/client.ts';
 import { defineCommand, type Terminal, UsageError } from '../service/command-line/command.ts';
 import { countOf, outputOption, print } from '../service/command-line/output.ts';
 import { clusterOptions, currentNamespace, policyArgument, withCluster } from '../service/command-line/policy-client.ts';
+import { policyKey } from '../core/model/image-policy.ts';
 import { readPolicyName, type PolicyName } from '../service/command-line/policy-name.ts';
 import type { GivenPolicy } from './once/policies.ts';
 import { startProgress } from '../service/command-line/progress.ts';
@@ -45,7 +46,7 @@ export const run = defineCommand({
 
 Registries are asked with the credentials of --docker-config, then with those Secrets of policies and workloads that you may read.
 
-The status of a policy of the cluster is written; that of a policy of a file is not, so a minAge passes only where the cluster has the policy as well. The next wave and the end of a window or a minAge are left to a later run, rollbacks and checks to the service. Notifications are not sent. Suspended policies, and those of a BaseImagePolicy, are skipped.
+The status of a policy of the cluster is written; that of a policy of a file is not, so a minAge passes only where the cluster has the policy as well. The next wave and the end of a window or a minAge are left to a later run, rollbacks and checks to the service. Followers come first, and go by what the service has recorded of what they follow. Notifications are not sent. Suspended policies, and those of a BaseImagePolicy, are skipped.
 
 Exit codes: 0 done, or nothing to do, 1 something is blocked or a rollout has failed, 2 wrong usage, or a policy could not be read, evaluated or applied.`,
   arguments: [{ name: 'POLICY', about: policyArgument.about, multiple: true, completes: 'policy' }],
@@ -98,11 +99,12 @@ async function runOnce(client: KubeClient, wanted: Wanted, how: How): Promise<nu
   const { config, isTrial, waits, dockerConfig, output, terminal } = how;
   const { signal = new AbortController().signal } = terminal;
   // Imported only here, so that the help does not wait for these modules.
-  const [{ readOthers }, { openPolicies }, { openRun }, { reconcileOnce }, { watchRollouts }, report, { createNamespaceScope }] =
+  const [{ readOthers }, { openPolicies }, { openRun }, { followersFirst }, { reconcileOnce }, { watchRollouts }, report, scopes] =
     await Promise.all([
       import('./once/given-policies.ts'),
       import('./once/policies.ts'),
       import('./once/ports.ts'),
+      import('./once/followers-first.ts'),
       import('./once/reconcile.ts'),
       import('./once/watch-rollout.ts'),
       import('./once/report.ts'),
@@ -114,7 +116,7 @@ async function runOnce(client: KubeClient, wanted: Wanted, how: How): Promise<nu
     const read = await readContextOf(config);
     const context = { ...read, verifiesApprovers: isTrial || config.admissionPolicy };
     const others = await readOthers(client, currentNamespace(client, wanted.namespace), context);
-    const scope = createNamespaceScope(client, config);
+    const scope = scopes.createNamespaceScope(client, config);
     const policies = await openPolicies(given, others.policies, { client, context, scope, isTrial });
     const keys = policies.given();
     if (keys.length === 0) {
@@ -125,17 +127,20 @@ async function runOnce(client: KubeClient, wanted: Wanted, how: How): Promise<nu
     try {
       let done = 0;
       const { inParallel } = await import('../core/async/in-parallel.ts');
-      const settled = await inParallel(keys, maxParallel, async (key) => {
+      const reconcile = async (key: string) => {
         const result = await reconcileOnce(key, session, signal);
         progress.update(`reconciled: ${++done} of ${countOf(keys.length, 'policy', 'policies')}`);
         const policy = policies.known(key)?.policy;
         if (!waits || policy === undefined || result.changes.length === 0) return result;
         return { ...result, rollouts: await watchRollouts(policy, result.changes, session.ports.workloads, signal) };
-      });
-      const results = settled.map((one) => {
-        if (one.status === 'rejected') throw one.reason;
-        return one.value;
-      });
+      };
+      const found = new Map<string, Awaited<ReturnType<typeof reconcile>>>();
+      for (const group of followersFirst(keys.flatMap((key) => policies.known(key)?.policy ?? [])))
+        for (const one of await inParallel(group.map(policyKey), maxParallel, reconcile)) {
+          if (one.status === 'rejected') throw one.reason;
+          found.set(one.value.policy, one.value);
+        }
+      const results = keys.flatMap((key) => found.get(key) ?? []);
       progress.stop();
       for (const doubt of [others.doubt, policies.doubt()]) if (doubt !== undefined) terminal.err(`${doubt}\n`);
       for (const why of session.details()) terminal.err(`registry failed, details: ${why}\n`);

@@ -47,6 +47,8 @@ const ofImage: ReadonlySet<string> = new Set<Reason>([
 function findingOfEnd({ policy: { spec }, why, reason = 'Retrying' }: Extract<PlannedNow, { why: string }>): Found[] {
   if (reason === 'Suspended') return [{ severity: 'note', keys: ['spec', 'suspend'], message: why, reason }];
   if (reason === 'NamespaceNotSelected') return [{ severity: 'problem', keys: ['metadata', 'namespace'], message: why, reason }];
+  // Followers wait for others, not for somebody who acts; what can never be proven is found by follow-findings.ts.
+  if (reason === 'NotProven') return [{ severity: 'note', keys: ['spec', 'select'], message: why, reason }];
   if (!isUsable(spec)) return [{ severity: 'problem', keys: ['spec'], message: why, reason }];
   return [{ severity: 'problem', keys: ['spec', ofImage.has(reason) ? 'image' : 'select'], message: why, reason }];
 }

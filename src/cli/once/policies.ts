@@ -8,9 +8,10 @@ import { isKubeError } from '../../service/kube/kube-error.ts';
 import { objectPath, readObject } from '../../service/kube/objects.ts';
 import { patchStatus } from '../../service/kube/patch-status.ts';
 import { ruleOf } from '../../core/model/companions.ts';
-import { type ImagePolicy, isUsable, policyKey, type PolicySpec, scopeOf } from '../../core/model/image-policy.ts';
+import { type ImagePolicy, isUsable, policyKey, type PolicyName, type PolicySpec, scopeOf } from '../../core/model/image-policy.ts';
 import { sameRepository } from '../../core/model/image-reference.ts';
 import { decideAlike } from '../../core/model/policy-basis.ts';
+import type { OnAnswered } from '../../core/model/server-clock.ts';
 import type { PolicyStatus } from '../../core/model/policy-status.ts';
 import { historyFields, readStatus, toStored } from '../../core/model/stored-status.ts';
 import type { Policies } from '../../service/reconcile/ports.ts';
@@ -49,6 +50,8 @@ export interface RunPolicies extends Policies {
   /** The keys of the given policies, in their order. */
   readonly given: () => readonly string[];
   readonly known: (key: string) => KnownPolicy | undefined;
+  /** A policy that the service considers, given or not, as far as it was read. */
+  readonly findConsidered: (namespace: string, name: string) => ImagePolicy | undefined;
   /** Why it is not known whether the service considers the given policies and their targets. */
   readonly doubt: () => string | undefined;
 }
@@ -75,8 +78,8 @@ export async function openPolicies(given: readonly GivenPolicy[], others: readon
     if (before === undefined) return;
     known.set(policyKey(policy), { ...before, policy: { ...before.policy, status }, ...defined({ unwritten }) });
   };
-  const readAgain = async ({ namespace, name }: Pick<ImagePolicy, 'namespace' | 'name'>, signal: AbortSignal) => {
-    const raw = await readObject<unknown>(client, objectPath(policyResource, namespace, name), signal);
+  const readAgain = async ({ namespace, name }: PolicyName, signal: AbortSignal, onAnswered?: OnAnswered) => {
+    const raw = await readObject<unknown>(client, objectPath(policyResource, namespace, name), signal, onAnswered);
     return raw === undefined ? undefined : readPolicy(raw, context, written.get(policyKey({ namespace, name })));
   };
   for (const { raw, isStored } of given) await remember(readPolicy(raw, context), isStored);
@@ -92,17 +95,21 @@ export async function openPolicies(given: readonly GivenPolicy[], others: readon
     doubt: () => scope.doubt(keys.flatMap((key) => namespacesOf(known.get(key)?.policy))),
     all: everybody,
     find: (namespace, name) => known.get(policyKey({ namespace, name }))?.policy,
+    findConsidered: (namespace, name) => everybody().find((one) => one.namespace === namespace && one.name === name),
     match: (repository) => everybody().filter(({ spec }) => isOf(spec, repository)),
     matchCompanions: (repository) => everybody().filter(({ spec }) => isUsable(spec) && ruleOf(spec.alongside, repository) !== undefined),
     matchUnselected: () => [],
     isWatching: () => true,
     isComplete: async () => true,
     recentPushes: createRecentPushes(Date.now),
-    async read(namespace, name, signal) {
+    async read(namespace, name, signal, onAnswered) {
       const before = known.get(policyKey({ namespace, name }));
-      if (before?.isStored !== true) return before?.policy;
-      const read = await readAgain({ namespace, name }, signal);
-      return read && (await remember(read, true)).policy;
+      if (before?.isStored === false) return before.policy;
+      const read = await readAgain({ namespace, name }, signal, onAnswered);
+      if (read === undefined) return undefined;
+      // In a trial, the status is the remembered one, because it was not written.
+      const { policy, why } = await remember(isTrial && before !== undefined ? { ...read, status: before.policy.status } : read, true);
+      return why === undefined ? policy : undefined;
     },
     async confirm(policy, signal) {
       const at = performance.now();

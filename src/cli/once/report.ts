@@ -18,6 +18,7 @@ export function leftOf({ reason, changes, until, unwritten, unasked = [], rollou
   return [
     ...(isUnwatched ? ['the rollout is left to the service, if it runs: --wait waits for it here'] : []),
     ...(unasked.length === 0 ? [] : [`left to the service, which alone asks checks: ${unasked.join(', ')}`]),
+    ...(reason === 'NotProven' && until === undefined ? ['left to the service, which alone records what followed policies run'] : []),
     ...(until === undefined || reason === 'CheckPending' ? [] : [`left to a run after ${until}, or to the service`]),
     ...(unwritten === undefined ? [] : [`the status was not written: ${unwritten}`]),
   ];

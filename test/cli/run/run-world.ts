@@ -31,6 +31,8 @@ export interface RunWorld {
   readonly recordOf: (name: string) => Promise<ReturnType<typeof lastUpdateOf>>;
   /** With the configuration that the registry needs, and without the user's own credentials; options of the test come last, and win. */
   readonly run: (...args: string[]) => Promise<Ran>;
+  /** `lint --cluster`, in the same way. */
+  readonly lint: (...args: string[]) => Promise<Ran>;
   readonly stop: () => Promise<void>;
 }
 
@@ -39,6 +41,7 @@ export async function startRunWorld(cluster: ControlPlane, namespace: string, ku
   const registry = await startRegistry();
   const config = join(tempFolder('run'), 'config.yaml');
   writeFileSync(config, JSON.stringify({ registries: [{ host: registry.host, insecure: true }] }));
+  const usual = ['--kubeconfig', kubeconfig, '--config', config, '--docker-config', '/dev/null'];
   const path = `/apis/apps/v1/namespaces/${namespace}/deployments`;
   const read = (name: string) => cluster.request<Deployment>('GET', `${path}/${name}`);
   const image = (name: string) => `${registry.host}/${name}`;
@@ -56,8 +59,8 @@ export async function startRunWorld(cluster: ControlPlane, namespace: string, ku
     read,
     imageOf: async (name) => (await read(name)).spec.template.spec.containers.map((one) => one.image).join(' '),
     recordOf: async (name) => lastUpdateOf(projectWorkload(findTarget({ kind: 'Deployment' }), await read(name)), 'c0'),
-    run: (...args) =>
-      runCommand('run', ['--kubeconfig', kubeconfig, '--config', config, '--docker-config', '/dev/null', '--once', ...args]),
+    run: (...args) => runCommand('run', [...usual, '--once', ...args]),
+    lint: (...args) => runCommand('lint', [...usual, '--cluster', ...args]),
     stop: () => registry.stop(),
   };
 }
