@@ -162,9 +162,12 @@ describe('an installation with v1 alone', () => {
     );
     await world.createPolicy('no-tag', `${host}/shop/web`, { strategy: 'SemVer', pattern: '>=9' }, { target: 'web' });
     await world.createPolicy('no-registry', `${closed}/shop/web`, { strategy: 'SemVer' }, { target: 'web' });
+    const update = { pin: 'Digest' as const, after: { policies: [{ name: 'web' }] } };
+    await world.createPolicy('no-proof', `${host}/shop/web`, { strategy: 'SemVer' }, { target: 'web', update });
     const report = await waitForLines(
       () => examine(service, admin),
       [
+        ['policies/following', 'failed', /no-proof follows \S+\/web, .*: its rollouts are not watched: write/],
         ['redis/appendonly', 'failed', /off/],
         ['redis/maxmemory-policy', 'failed', /allkeys-lru/],
         ['permissions/work', 'failed', /may not patch deployments\.apps, /],

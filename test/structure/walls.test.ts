@@ -45,6 +45,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'service/doctor-facts': [
     'core/model',
     'core/async',
+    'core/plan',
     'service/checks',
     'service/doctor',
     'service/config',

@@ -2,7 +2,8 @@
 import { formatKeys, type Keys } from '../../service/resources/validation/problem.ts';
 import { consentAnnotation } from '../../core/model/consent-annotation.ts';
 import { isUsable, policyKey, type ImagePolicy, type PolicyName } from '../../core/model/image-policy.ts';
-import { maySee, whyCircular, whyNeverShown } from '../../core/plan/proven.ts';
+import { findNeverProven, type NeverProven } from '../../core/plan/never-proven.ts';
+import { maySee } from '../../core/plan/proven.ts';
 import type { LintProblem } from './lint-text.ts';
 import type { LocatedPolicy } from './shared-warnings.ts';
 
@@ -27,34 +28,38 @@ export function followFindings(all: readonly LocatedPolicy[], others?: readonly 
       const finding = { ...positionOf?.(keys), policy: nameOf(policy), field: formatKeys(keys), ...found };
       return { path, severity, finding };
     };
-    const [circle] = whyCircular(policy, spec.after, { findPolicy }) ?? [];
-    if (circle?.message !== undefined) return [at(place, { severity: 'problem', message: circle.message, reason: 'NotProven' })];
-    return spec.after.policies.flatMap((name, index) => {
-      const found = judge(policy, name, findPolicy(name.namespace, name.name), others !== undefined);
-      return found === undefined ? [] : [at([...place, index], found)];
-    });
+    const never = findNeverProven(policy, { findPolicy, ...everybody });
+    return [
+      ...never.map((found) => at(found.kind === 'Circle' ? place : [...place, found.index], inWords(found, others !== undefined))),
+      ...spec.after.policies.flatMap((name, index) => {
+        const followed = never.every((one) => one.kind !== 'Circle' && one.index !== index)
+          ? findPolicy(name.namespace, name.name)
+          : undefined;
+        // Without a namespace, a manifest may be applied to any.
+        const isSeen = followed === undefined || policy.namespace === '' || maySee(policy, followed, noNamespaces);
+        return isSeen ? [] : [at([...place, index], noConsent(policy, name))];
+      }),
+    ];
   });
 }
 
-/** What is wrong with one followed policy. */
-function judge(follower: ImagePolicy, name: PolicyName, followed: ImagePolicy | undefined, isCluster: boolean): Found | undefined {
-  const own = nameOf(name);
-  if (followed === undefined) {
+function inWords({ kind, followed, message }: NeverProven, isCluster: boolean): Found {
+  const own = nameOf(followed);
+  if (kind === 'Missing') {
     const where = isCluster ? 'neither in the files nor in the cluster, as far as you may list it' : 'not in these files';
     return { severity: 'warning', message: `${own} is ${where}: nothing is proven until it exists`, reason: 'NotProven' };
   }
-  const { spec } = followed;
-  if (!isUsable(spec)) return undefined;
-  const never = whyNeverShown(spec);
-  if (never !== undefined) return { severity: 'problem', message: `${own} never shows what it runs: ${never}`, reason: 'NotProven' };
-  // Without a namespace, a manifest may be applied to any.
-  const isElsewhere = follower.namespace !== '' && !maySee(follower, followed, noNamespaces);
-  const hint = `annotate it, or its Namespace, with ${consentAnnotation}: "${follower.namespace}"`;
-  return isElsewhere
-    ? { severity: 'warning', message: `${own} is of another namespace, and does not consent itself: ${hint}`, reason: 'NoConsent' }
-    : undefined;
+  return { severity: 'problem', message: kind === 'Circle' ? message : `${own} never shows what it runs: ${message}`, reason: 'NotProven' };
 }
 
+function noConsent({ namespace }: ImagePolicy, followed: PolicyName): Found {
+  const hint = `annotate it, or its Namespace, with ${consentAnnotation}: "${namespace}"`;
+  const message = `${nameOf(followed)} is of another namespace, and does not consent itself: ${hint}`;
+  return { severity: 'warning', message, reason: 'NoConsent' };
+}
+
+/** The author of files sees all of them. */
+const everybody = { crossNamespace: 'allow', namespaceConsent: () => undefined } as const;
 /** What Namespaces say is not known here. */
 const noNamespaces = { crossNamespace: 'consent', namespaceConsent: () => undefined } as const;
 

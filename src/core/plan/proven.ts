@@ -65,7 +65,8 @@ export function maySee(policy: Asker, followed: Asked, rules: ConsentRules): boo
   return whyUnseen(policy, followed, rules) === undefined;
 }
 
-function whyUnseen(policy: Asker, followed: Asked, { crossNamespace, namespaceConsent }: ConsentRules): Unseen | undefined {
+/** Why a policy may not see another one, by the caches; undefined if it may. */
+export function whyUnseen(policy: Asker, followed: Asked, { crossNamespace, namespaceConsent }: ConsentRules): Unseen | undefined {
   const { allowPoliciesFrom: onTarget, namespace } = followed;
   const onNamespace = onTarget === undefined ? namespaceConsent(namespace) : undefined;
   return whyNotFollowed(policy, followed, { onTarget, onNamespace }, crossNamespace);

@@ -36,7 +36,7 @@ export interface WorkConnections extends Pick<Adapters, 'client' | 'trustRoot'> 
 export type WorkPart = Part & {
   /** Takes a push that this process is storing in the same turn of the event loop. */
   readonly takeStored: () => void;
-  readonly view: Pick<DoctorMeans, 'registry' | 'policies' | 'sourceOf' | 'isWatching' | 'readTargets'>;
+  readonly view: Pick<DoctorMeans, 'registry' | 'policies' | 'sourceOf' | 'isWatching' | 'follow' | 'readTargets'>;
   readonly namespaces: SelectedNamespaces;
   /** The routes that wings add to the API. */
   readonly routes: readonly Route[];
@@ -69,7 +69,7 @@ export function composeWork(foundation: Foundation, connections: WorkConnections
   const optional = () => [caches.access, namespaces, caches.definitions].flatMap((cache) => cache.watches());
   return {
     takeStored: pushes.takeStored,
-    view: { registry, policies: ports.policies.all, sourceOf: ports.registry.sourceOf, isWatching, readTargets },
+    view: { registry, policies: ports.policies.all, sourceOf: ports.registry.sourceOf, isWatching, follow: ports.cluster, readTargets },
     policies: {
       areKnown: caches.haveListed,
       staleSince: () => staleSince(caches.policyWatches(), Date.now()),

@@ -5,7 +5,7 @@ import { checks } from '../doctor/checks/index.ts';
 import type { OtherCertificate } from '../doctor/checks/certificates.ts';
 import type { GrantFacts, PermissionFacts, PermissionFile } from '../doctor/checks/permissions.ts';
 import type { TargetFacts } from '../doctor/checks/notifications.ts';
-import type { PolicyFacts, PolicySummary, RefusedCheck } from '../doctor/checks/policies.ts';
+import type { PolicyFacts, PolicySummary, RefusedCheck, Unprovable } from '../doctor/checks/policies.ts';
 import type { RecordFacts } from '../doctor/checks/record.ts';
 import type { RedisFacts } from '../doctor/checks/redis.ts';
 import type { WebhookFacts } from '../doctor/checks/webhooks.ts';
@@ -20,6 +20,8 @@ import { describeRedisError, type RedisConnection } from '../queue/connection.ts
 import { readServerTime } from '../kube/server-time.ts';
 import { type ImagePolicy, isUsable, policyKey } from '../../core/model/image-policy.ts';
 import { describeError } from '../../core/model/errors.ts';
+import { findNeverProven } from '../../core/plan/never-proven.ts';
+import type { FollowView } from '../../core/plan/proven.ts';
 import { readDeliveryTimes } from '../queue/delivery-times.ts';
 import { readServer, type ServerFacts } from '../queue/read-server.ts';
 import { readOutboxState } from '../queue/outbox.ts';
@@ -39,6 +41,8 @@ export interface DoctorMeans extends RegistryMeans {
   readonly registry: Pick<RegistryClient, 'probe' | 'routeOf'>;
   /** Whether all policies are known. */
   readonly isWatching: () => boolean;
+  /** The policies that may be followed, as another policy may see them. */
+  readonly follow: FollowView;
   readonly client: KubeClient;
   /** The targets of notifications. */
   readonly readTargets: () => Promise<readonly TargetFacts[]>;
@@ -212,7 +216,22 @@ async function gatherWebhooks({ settings: { config } }: Installation, means: Doc
 function gatherPolicies({ settings }: Installation, means: DoctorMeans, now: number): Promise<PolicyFacts> {
   if (!means.isWatching()) return Promise.reject(new Error('the watch of the policies is not connected; /readyz?verbose says why'));
   const all = [...means.policies()];
-  return Promise.resolve({ now, policies: all.map(summarise), refusedChecks: all.flatMap((one) => refusedChecks(one, settings)) });
+  return Promise.resolve({
+    now,
+    policies: all.map(summarise),
+    refusedChecks: all.flatMap((one) => refusedChecks(one, settings)),
+    unprovable: all.flatMap((one) => unprovable(one, means.follow)),
+  });
+}
+
+function unprovable(policy: ImagePolicy, view: FollowView): Unprovable[] {
+  if (isUsable(policy.spec) && policy.spec.suspended) return [];
+  return findNeverProven(policy, view).map(({ kind, followed, message }) => ({
+    policy: policyKey(policy),
+    followed: policyKey(followed),
+    why: message,
+    isUncertain: kind === 'Missing' || kind === 'NotSeen',
+  }));
 }
 
 function refusedChecks(policy: ImagePolicy, { config: { checks: allowed } }: Installation['settings']): RefusedCheck[] {

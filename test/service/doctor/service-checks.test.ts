@@ -245,4 +245,23 @@ test('a check of a policy that the configuration does not allow is named', () =>
   assertLine(find(60).slice(50), 'policies/checks', 'warning', /^10 more checks/);
 });
 
+test('what keeps a policy from ever following another is named, and who may still act counts as a doubt', () => {
+  const find = (count: number, isUncertain = false) => {
+    const one = { policy: 'shop/production', followed: 'shop/staging', why: 'it pins tags', isUncertain };
+    return evaluate(policies, { now, policies: [], unprovable: Array.from({ length: count }, () => one) }).filter(
+      ({ line }) => line === 'policies/following',
+    );
+  };
+  assert.deepEqual(find(0), []);
+  assertLine(
+    find(1),
+    'policies/following',
+    'failed',
+    /^shop\/production follows shop\/staging, and can never change anything: it pins tags$/,
+  );
+  assertLine(find(1, true), 'policies/following', 'warning', /can never change anything/);
+  assert.equal(find(60).length, 51);
+  assertLine(find(60).slice(50), 'policies/following', 'warning', /^10 more followed policies/);
+});
+
 testAllSeen(redis, record, clock, webhooks, proxies, notifications, registries, policies);

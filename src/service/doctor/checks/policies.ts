@@ -9,6 +9,17 @@ export interface PolicyFacts {
   readonly policies: readonly PolicySummary[];
   /** The checks of policies (`rollout.checks`) that the configuration does not allow. */
   readonly refusedChecks?: readonly RefusedCheck[];
+  /** What keeps policies that follow others from ever changing anything. */
+  readonly unprovable?: readonly Unprovable[];
+}
+
+export interface Unprovable {
+  /** The follower, and the policy that it follows: `NAMESPACE/NAME`. */
+  readonly policy: string;
+  readonly followed: string;
+  readonly why: string;
+  /** Whether it may end without an edit of one of them: the other one may be created, or its owners may consent. */
+  readonly isUncertain: boolean;
 }
 
 export interface RefusedCheck {
@@ -63,8 +74,13 @@ const observedWithinMs = 120_000;
 /** Checks that policies can have an effect. */
 export const policies: Check<PolicyFacts> = {
   id: 'policies',
-  lines: ['matching', 'reconciled', 'checks'],
-  evaluate: ({ now, policies: all, refusedChecks = [] }) => [...matching(all), ...reconciled(all, now), ...refused(refusedChecks)],
+  lines: ['matching', 'reconciled', 'checks', 'following'],
+  evaluate: ({ now, policies: all, refusedChecks = [], unprovable = [] }) => [
+    ...matching(all),
+    ...reconciled(all, now),
+    ...refused(refusedChecks),
+    ...following(unprovable),
+  ],
 };
 
 function matching(all: readonly PolicySummary[]): Finding[] {
@@ -92,6 +108,20 @@ function refused(all: readonly RefusedCheck[]): Finding[] {
     .map(({ policy, check, why }) => warning(line, say('refused.check', policy, check, why), say('refused.check.do')));
   const more = all.length - listed.length;
   return more === 0 ? listed : [...listed, warning(line, say('refused.more', more), say('refused.check.do'))];
+}
+
+function following(all: readonly Unprovable[]): Finding[] {
+  const line = 'policies/following';
+  const listed = all.slice(0, maxListed).map(({ policy, followed, why, isUncertain }) => {
+    const report = isUncertain ? warning : failed;
+    return report(
+      line,
+      say('following.never', policy, followed, why),
+      say('following.never.do', `${documentation}/environments.md`, policy),
+    );
+  });
+  const more = all.length - listed.length;
+  return more === 0 ? listed : [...listed, warning(line, say('following.more', more), say('following.more.do'))];
 }
 
 function reconciled(all: readonly PolicySummary[], now: number): Finding[] {
