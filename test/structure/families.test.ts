@@ -3,11 +3,15 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { parse } from 'yaml';
 import { checks } from '../../src/service/doctor/checks/index.ts';
 import { guardTexts } from '../../docs/explanations/guards.ts';
 import { guards } from '../../src/core/plan/guards/index.ts';
 import { strategies } from '../../src/core/select/strategies/index.ts';
+import { kinds } from '../../src/service/checks/ask-check.ts';
 import { targets } from '../../src/service/kube/targets.ts';
+import { readCheck } from '../../src/service/resources/read-check.ts';
+import { checks as checkSchema } from '../../src/service/resources/v1-fields/checks.ts';
 import { select } from '../../src/service/resources/v1-fields/select.ts';
 import { providers } from '../../src/service/receive/providers/index.ts';
 import { credentialSources } from '../../src/service/registry/credentials/index.ts';
@@ -64,6 +68,24 @@ test('every check of the doctor is in the list, under its own id, gets facts, an
   for (const [name, { id }] of Object.entries(checks)) {
     assert.equal(id, name);
     assert.match(callers, new RegExp(`\\bchecks\\.${name}\\b`), `nobody gathers the facts for ${name}`);
+  }
+});
+
+test('every kind of check has a file of its own, a test, a line in the README of its room, a sample that is read, and its place on the page', () => {
+  const names = Object.keys(kinds).sort();
+  assert.deepEqual(
+    names.map((name) => `${name}-check`),
+    membersIn('service/checks', /^export (?:async )?function ask[A-Z]/m).filter((file) => file.endsWith('-check')),
+  );
+  const { spec } = parse(readFileSync(join(root, 'crd/samples/checks.yaml'), 'utf8')) as { spec: { rollout: { checks: unknown } } };
+  const samples = checkSchema.parse(spec.rollout.checks).map((check) => readCheck(check).question.kind);
+  assert.deepEqual(samples.toSorted(), names);
+  const tests = globSync('test/service/checks/*.test.ts', { cwd: root }).map(read).join('');
+  const page = readFileSync(join(root, 'docs/checks.md'), 'utf8');
+  for (const name of names) {
+    assert.ok(tests.includes(`kind: '${name}'`), `test/service/checks asks no ${name}`);
+    assert.ok(read('src/service/checks/README.md').includes(`\n| \`${name}-check.ts\` | `), name);
+    assert.ok(page.includes(`\n        ${name}:`), `docs/checks.md does not show ${name}`);
   }
 });
 

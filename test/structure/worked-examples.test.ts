@@ -16,6 +16,7 @@ import { example as notificationTarget } from './worked-examples/notification-ta
 import { example as page } from './worked-examples/page.ts';
 import { example as provider } from './worked-examples/provider.ts';
 import { example as rebaseRule } from './worked-examples/rebase-rule.ts';
+import { example as rolloutCheck } from './worked-examples/rollout-check.ts';
 import { example as strategy } from './worked-examples/strategy.ts';
 import type { Step, WorkedExample } from './worked-examples/worked-example.ts';
 
@@ -28,6 +29,7 @@ const files = {
   'rebase-rule': rebaseRule,
   'credential-source': credentialSource,
   'notification-target': notificationTarget,
+  'rollout-check': rolloutCheck,
   'doctor-check': doctorCheck,
   page,
   command,

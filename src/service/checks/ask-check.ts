@@ -15,7 +15,8 @@ type Asked<K extends CheckQuestion['kind']> = (
   means: CheckMeans,
 ) => Promise<AskedAnswer>;
 
-const kinds: { readonly [K in CheckQuestion['kind']]: Asked<K> } = {
+/** How each kind of check is asked. */
+export const kinds: { readonly [K in CheckQuestion['kind']]: Asked<K> } = {
   http: askEndpoint,
   prometheus: askPrometheus,
   job: askJob,
