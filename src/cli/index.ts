@@ -18,6 +18,7 @@ const loaders: Readonly<Record<CommandName, CommandEntry['load']>> = {
   run: async () => (await import('./run.ts')).run,
   events: async () => (await import('./events.ts')).events,
   replay: async () => (await import('./replay.ts')).replay,
+  announce: async () => (await import('./announce.ts')).announce,
   consents: async () => (await import('./consents.ts')).consents,
   check: async () => (await import('./policy-commands.ts')).check,
   approve: async () => (await import('./approval-commands.ts')).approve,

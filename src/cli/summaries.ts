@@ -13,6 +13,7 @@ export const summaries = {
   run: 'reconcile policies once, without an installation: what would it do, or do it',
   events: 'show the pushes that were received, and the result of each',
   replay: 'handle a push again, as a new event',
+  announce: 'announce a pushed image from a pipeline, and wait until it runs',
   consents: 'list, and write, the consents that policies with targets in other namespaces need',
   check: 'reconcile a policy now, and print the result',
   approve: 'approve the pending update of a policy',

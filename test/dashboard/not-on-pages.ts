@@ -84,7 +84,7 @@ export const sentencesNotOnPages: Readonly<Record<string, readonly string[]>> = 
   'a job is repeated because of them, and only the log says why': [
     'the job ran before the wait was over',
     'ImagePolicy {0}/{1} changes all the time',
-    'Redis has lost the secret for the names of what checks make',
+    'Redis has lost a secret that all replicas share',
     'the process is stopping',
     'it could only be sent {0} ms too late',
     'its responses have no Date',

@@ -47,8 +47,8 @@ export async function askServer(server: string, { method, path, headers }: ApiRe
   }
 }
 
-/** Requests by https use HTTPS_PROXY. Those by plain http do not, because a proxy could read the token. */
-async function openFetch({ protocol }: URL): Promise<{ readonly fetch: typeof fetch; close(): Promise<void> }> {
+/** Opens a client for a server. Requests by https use HTTPS_PROXY. Those by plain http do not, because a proxy could read the token. */
+export async function openFetch({ protocol }: Pick<URL, 'protocol'>): Promise<{ readonly fetch: typeof fetch; close(): Promise<void> }> {
   if (protocol !== 'https:') return { fetch, close: () => Promise.resolve() };
   // Imported only here, so that completion and connections through the API server do not wait for the clients.
   const [{ readProxies }, { openOutbound }] = await Promise.all([import('../config/settings.ts'), import('../proxy/outbound.ts')]);

@@ -7,7 +7,11 @@ import type { RedisAccess } from './redis.ts';
 import { refusalOf } from '../queue/redis-state.ts';
 import { createDeliveryTimes } from '../queue/delivery-times.ts';
 import { createIgnoredLog } from '../queue/ignored-log.ts';
-import { createPushQueue } from '../queue/producer.ts';
+import { createPushQueue, type QueueAccess } from '../queue/producer.ts';
+import { createEventReader } from '../queue/read-events.ts';
+import { createSharedSecret } from '../queue/shared-secret.ts';
+import { reportOf } from '../queue/delivery-report.ts';
+import type { Results } from '../receive/add-question-routes.ts';
 import { publishReceivers } from '../queue/receiver-list.ts';
 import { createScanWaits } from '../queue/scan-waits.ts';
 import { createRequestCounts } from '../queue/shared-limits.ts';
@@ -77,6 +81,7 @@ export function composeReceive(
           ignoredLog.add({ receiver: name, provider: provider.id, registryOverride, ignored, receivedAt: new Date() }),
         noteAnswer: ({ name }, status) => deliveryTimes.note(name, status),
         tracing,
+        ...(receivers.some(({ showsResults }) => showsResults) && { results: resultsOf(access, config) }),
         refusal: () => refusalOf(redis.health(), config.redis.durability),
         now: () => new Date(),
         logger,
@@ -91,6 +96,18 @@ export function composeReceive(
       await drainListener(app.server);
       await closeListener(app, confirmWithin + 1_000);
       await Promise.all([ignoredLog.stop(), deliveryTimes.stop(), published?.stop()]);
+    },
+  };
+}
+
+/** What the sender of a delivery is told, with the page of each policy if the dashboard has an address. */
+function resultsOf(access: QueueAccess, { redis: { prefix }, dashboard: { publicUrl } }: Config): Results {
+  const events = createEventReader(access);
+  return {
+    readSecret: createSharedSecret(access.redis, prefix, 'delivery'),
+    async readReport(id, receiver) {
+      const record = await events.get(id);
+      return record?.event.receiver === receiver ? reportOf(record, publicUrl) : undefined;
     },
   };
 }

@@ -57,6 +57,7 @@ export function openReceivers({ settings, logger, outbound }: Foundation): { rec
       repositories: receiver.repositories,
       waitForScan: receiver.waitForScan,
       requestsPerMinute: receiver.requestsPerMinute,
+      showsResults: receiver.showResults,
     };
   });
   return {

@@ -10,7 +10,7 @@ import { createEventLog } from '../queue/event-log.ts';
 import { createJobSpans } from '../queue/job-spans.ts';
 import { createWorkQueues, type QueueAccess } from '../queue/producer.ts';
 import { createEventReader } from '../queue/read-events.ts';
-import { createCheckSecret } from '../queue/check-secret.ts';
+import { createSharedSecret } from '../queue/shared-secret.ts';
 import { createReadRepositories } from '../queue/read-repositories.ts';
 import { createTraceMemory } from '../queue/trace-memory.ts';
 import { createUnannouncedFinds } from '../queue/unannounced-finds.ts';
@@ -108,7 +108,7 @@ export function createProcessors(foundation: Foundation, caches: WorkCaches, con
       servers: settings.checkServers,
       jobs: settings.config.checks.jobs,
       analysis: settings.config.checks.analysis,
-      checkSecret: createCheckSecret(redis, prefix),
+      checkSecret: createSharedSecret(redis, prefix, 'check'),
       client,
       readSecret: access.readSecret,
       cluster: settings.config.cluster.name,

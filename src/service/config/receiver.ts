@@ -67,6 +67,12 @@ export const receiver = z
       .describe(
         'For Harbor projects that forbid pulling images before they are scanned: a push waits until Harbor announces the end of its scan, for 10 minutes at most. See [Harbor](receivers/harbor.md#images-that-are-scanned-first).',
       ),
+    showResults: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Whether the sender may ask what became of its deliveries: which policies they concern, what was changed, and what holds an image. See [pipelines](pipelines.md).',
+      ),
     requestsPerMinute: requestsPerMinute
       .optional()
       .describe('The maximum number of requests per minute; the default is listen.requestsPerMinute.'),

@@ -10,6 +10,8 @@ import { readDelivery, readPushes, type ReceiverNames } from './read-delivery.ts
 /** A configured endpoint for one sender. */
 export interface Receiver extends Authentication, ReceiverNames {
   readonly requestsPerMinute?: number | undefined;
+  /** Whether senders may ask what became of their deliveries. */
+  readonly showsResults?: boolean | undefined;
 }
 
 /** Stores events. Resolves when Redis has confirmed them, with the ids of their jobs. */
@@ -88,8 +90,11 @@ async function processDelivery(delivery: Delivery, receiver: Receiver, context: 
   }
 }
 
-/** The body of an answer with 200 or 202. */
-export function toResponseBody(answer: Extract<Answer, { accepted: unknown }>): Readonly<Record<string, unknown>> {
+/** The body of an answer with 200 or 202. `deliveryIds`: the ids by which the sender may ask for what became of it, by event. */
+export function toResponseBody(
+  answer: Extract<Answer, { accepted: unknown }>,
+  deliveryIds: ReadonlyMap<string, string> = new Map(),
+): Readonly<Record<string, unknown>> {
   if (answer.handshake !== undefined) return answer.handshake;
   return {
     accepted: answer.accepted.map(({ id, repository, tag, digest }) => ({
@@ -97,7 +102,7 @@ export function toResponseBody(answer: Extract<Answer, { accepted: unknown }>): 
       registry: repository.registry,
       repository: repository.path,
       tag,
-      ...defined({ digest }),
+      ...defined({ digest, delivery: deliveryIds.get(id) }),
     })),
     // The response contains the sentence `reason` and not the code, which is for metrics only.
     ignored: answer.ignored.slice(0, maxListed).map(({ reason, repository, tag }) => ({

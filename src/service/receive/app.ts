@@ -1,8 +1,10 @@
 /** The public listener, which serves webhooks and nothing else. It is built here, and started in `compose`. */
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { within } from '../../core/async/deadline.ts';
-import type { IgnoredPush } from '../../core/model/push-event.ts';
+import type { IgnoredPush, PushEvent } from '../../core/model/push-event.ts';
 import { type Answer, answerDelivery, boundWaiting, type DeliveryContext, type Receiver, toResponseBody } from './answer-delivery.ts';
+import { addQuestionRoutes, type Results } from './add-question-routes.ts';
+import { createDeliveryIds } from './delivery-ids.ts';
 import { matchesAny } from './providers/headers.ts';
 import { type AddToCount, createRateLimit } from './rate-limit.ts';
 import { createReporter, type ReportOptions } from './report-delivery.ts';
@@ -18,6 +20,8 @@ export interface ReceiveOptions extends Omit<DeliveryContext, 'startWaiting' | '
   readonly recordIgnored: RecordIgnored;
   /** Notes the status with which a delivery was answered. Returns before it is written, and never throws. */
   readonly noteAnswer?: (receiver: Receiver, status: number) => void;
+  /** What receivers that show results need; absent if none does. */
+  readonly results?: Results | undefined;
   /** The traces of deliveries; absent if traces are off. */
   readonly tracing?: Tracing | undefined;
   readonly receivers: readonly Receiver[];
@@ -59,6 +63,12 @@ export async function buildReceiveApp(options: ReceiveOptions): Promise<FastifyI
   const countRequest = (receiver: Receiver) => count(receiver.name, perMinute(receiver));
   const context = { ...options, countRequest, startWaiting: boundWaiting() };
 
+  const ids = createDeliveryIds(options.results?.readSecret ?? (() => Promise.reject(new Error('no receiver shows results'))));
+  const idsOf = async (accepted: readonly PushEvent[], { name }: Receiver) => {
+    const found = await Promise.all(accepted.map(async ({ id }) => [id, await ids.of(id, name)] as const)).catch(() => []);
+    return new Map(found);
+  };
+
   acceptAnyContentType(app, options.readingBytes);
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'not found' }));
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, options));
@@ -90,7 +100,8 @@ export async function buildReceiveApp(options: ReceiveOptions): Promise<FastifyI
       return answer;
     };
     const { tracing } = options;
-    return send(await (tracing === undefined ? decide() : traceDelivery(tracing, receiver, request.headers, decide)), reply);
+    const answer = await (tracing === undefined ? decide() : traceDelivery(tracing, receiver, request.headers, decide));
+    return send(answer, reply, receiver.showsResults && 'accepted' in answer ? await idsOf(answer.accepted, receiver) : undefined);
   };
   const answerOptions = (request: FastifyRequest, reply: FastifyReply) => {
     const receiver = find(request);
@@ -101,6 +112,8 @@ export async function buildReceiveApp(options: ReceiveOptions): Promise<FastifyI
     const answer = answerHandshake(request.headers, perMinute(receiver));
     return answer.status === 200 ? reply.headers(answer.headers).send() : reply.code(400).send({ error: answer.error });
   };
+  const { results } = options;
+  if (results !== undefined) addQuestionRoutes(app, { find, ids, countRequest, readReport: results.readReport });
   for (const url of ['/webhooks/:receiver', '/webhooks/:receiver/:token']) {
     app.post(url, { onRequest: refuseUnknown }, deliver);
     app.options(url, { onRequest: refuseUnknown, bodyLimit: 1 }, answerOptions);
@@ -114,7 +127,7 @@ function answerUnknown(reply: FastifyReply): FastifyReply {
   });
 }
 
-function send(answer: Answer, reply: FastifyReply): FastifyReply {
+function send(answer: Answer, reply: FastifyReply, deliveryIds?: ReadonlyMap<string, string>): FastifyReply {
   switch (answer.status) {
     case 401:
       return reply.code(401).send({ error: 'unauthorized' });
@@ -125,7 +138,7 @@ function send(answer: Answer, reply: FastifyReply): FastifyReply {
     case 503:
       return reply.code(503).header('retry-after', '5').send({ error: 'try again later' });
     default:
-      return reply.code(answer.status).send(toResponseBody(answer));
+      return reply.code(answer.status).send(toResponseBody(answer, deliveryIds));
   }
 }
 

@@ -73,7 +73,7 @@ test('an empty configuration has the defaults', () => {
     allowedRegistries: [],
     triggers: { hosts: [] },
     notifications: { hosts: [], targets: [] },
-    checks: { hosts: [], prometheus: [], jobs: false },
+    checks: { hosts: [], prometheus: [], jobs: false, analysis: false },
     credentials: { secret: { name: 'oci-registry-creds', namespace: 'operators' }, cloud: ['ecr', 'google', 'azure'] },
     verification: {},
     watch: { namespaces: [] },
@@ -155,10 +155,10 @@ crossNamespace: consent
     secrets: [{ env: 'HARBOR_SECRET' }, { file: secret }],
     unauthenticated: false,
     waitForScan: false,
+    showResults: false,
     registry: 'harbor.example.com',
   });
-  assert.deepEqual(secretsOf('harbor-prod'), ['first-secret', 'next-secret']);
-  assert.deepEqual(secretsOf('unknown'), []);
+  assert.deepEqual([secretsOf('harbor-prod'), secretsOf('unknown')], [['first-secret', 'next-secret'], []]);
   assert.equal(config.registries[0]?.requestsPerSecond, 20);
   assert.equal(config.poll.interval, 3_600_000);
 });

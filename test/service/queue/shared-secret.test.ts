@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Redis as Connection } from 'ioredis';
-import { createCheckSecret } from '../../../src/service/queue/check-secret.ts';
+import { createSharedSecret } from '../../../src/service/queue/shared-secret.ts';
 import { startRedis, type Redis } from '../../harness/redis.ts';
 
 let server: Redis;
@@ -15,11 +15,12 @@ after(async () => {
   await server.stop();
 });
 
-test('the secret for the names of Jobs is the same for all replicas, and another one in another installation', async () => {
-  const replicas = Array.from({ length: 4 }, () => createCheckSecret(redis, '{one}'));
+test('a secret is the same for all replicas, and another one in another installation and for another use', async () => {
+  const replicas = Array.from({ length: 4 }, () => createSharedSecret(redis, '{one}', 'check'));
   const secrets = await Promise.all(replicas.map((read) => read()));
   assert.equal(new Set(secrets).size, 1);
   assert.match(secrets[0] ?? '', /^[0-9a-f]{64}$/);
   assert.equal(await redis.get('{one}:check-secret'), secrets[0]);
-  assert.notEqual(await createCheckSecret(redis, '{two}')(), secrets[0]);
+  assert.notEqual(await createSharedSecret(redis, '{two}', 'check')(), secrets[0]);
+  assert.notEqual(await createSharedSecret(redis, '{one}', 'delivery')(), secrets[0]);
 });

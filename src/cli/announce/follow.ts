@@ -1,0 +1,71 @@
+/** Shows what becomes of a delivery, until it is over. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { defined } from '../../core/model/defined.ts';
+import type { Terminal } from '../../service/command-line/command.ts';
+import { print } from '../../service/command-line/output.ts';
+import { printable } from '../../service/command-line/printable.ts';
+import { AnnounceError, type Report } from './sender.ts';
+
+/** How long to wait, and for what. */
+export interface Following {
+  readonly until: 'rolledOut' | 'changed';
+  readonly timeoutMs: number;
+  readonly output: 'text' | 'json' | 'yaml' | undefined;
+  readonly terminal: Terminal;
+}
+
+const firstPauseMs = 500;
+const maxPauseMs = 5_000;
+
+/** Asks until the delivery is over; returns the exit code. Throws AnnounceError where the receiver refuses to answer. */
+export async function follow(ask: () => Promise<Report>, { until, timeoutMs, output, terminal }: Following): Promise<number> {
+  const end = performance.now() + timeoutMs;
+  const told = new Map<string, string>();
+  let last: Report | undefined;
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(maxPauseMs, pauseMs * 1.5)) {
+    last = (await ask().catch(unlessTemporary)) ?? last;
+    if (last !== undefined && output !== 'json' && output !== 'yaml') tellNews(last, told, terminal);
+    if (last !== undefined && isOver(last, until)) break;
+    if (performance.now() >= end) break;
+    await delay(Math.min(pauseMs, Math.max(0, end - performance.now())), undefined, defined({ signal: terminal.signal }));
+  }
+  if (last === undefined) throw new AnnounceError('the receiver did not say in time what became of the push', false);
+  const runs = last.policies.length > 0 && last.policies.every(({ state }) => reached(state, until));
+  const summary = runs ? 'it runs' : isOver(last, until) ? 'it does not run' : 'it does not run yet: the time is over';
+  print(
+    terminal,
+    output,
+    { ...last, runs },
+    () => `${printable(`${last?.image ?? ''}: ${last?.state === 'unwatched' ? 'no policy watches it' : summary}`)}\n`,
+  );
+  return runs ? 0 : 1;
+}
+
+/** Undefined for an error after which another question may be answered. */
+function unlessTemporary(error: unknown): undefined {
+  if (error instanceof AnnounceError && error.isTemporary) return undefined;
+  throw error;
+}
+
+function reached(state: string, until: Following['until']): boolean {
+  return state === 'rolledOut' || (until === 'changed' && state === 'changed');
+}
+
+function isOver({ isOver: over, policies }: Report, until: Following['until']): boolean {
+  return over || (policies.length > 0 && policies.every((one) => one.isOver || reached(one.state, until)));
+}
+
+function tellNews({ image, state, message, policies }: Report, told: Map<string, string>, terminal: Terminal): void {
+  const lines =
+    policies.length === 0
+      ? [[image, `${state}${message === undefined ? '' : `: ${message}`}`] as const]
+      : policies.map(({ policy, state: own, reason, message: why, page }) => {
+          const details = [reason, why, page].filter((part) => part !== undefined && part !== '');
+          return [policy, [own, ...details].join(': ')] as const;
+        });
+  for (const [subject, text] of lines) {
+    if (told.get(subject) === text) continue;
+    told.set(subject, text);
+    terminal.out(`${printable(`${subject}: ${text}`)}\n`);
+  }
+}

@@ -1,0 +1,48 @@
+/** Answers a sender who asks what became of its delivery: with the same proof as the delivery, and only about what this receiver was given. */
+import { authenticate } from './authenticate.ts';
+import type { Receiver } from './answer-delivery.ts';
+import type { DeliveryIds } from './delivery-ids.ts';
+import type { Delivery } from './providers/provider.ts';
+
+/** What became of an event, as data for the sender; undefined if nothing is known of it any more, or if another receiver was given it. */
+export type ReadReport = (eventId: string, receiver: string) => Promise<object | undefined>;
+
+export interface QuestionContext {
+  readonly ids: DeliveryIds;
+  readonly readReport: ReadReport;
+  /** Counts a request of a receiver, as for a delivery. */
+  readonly countRequest: (receiver: Receiver) => Promise<number>;
+}
+
+export type QuestionAnswer =
+  | { readonly status: 200; readonly report: object }
+  | { readonly status: 401 | 404; readonly error: string }
+  | { readonly status: 429; readonly retryAfterSeconds: number }
+  | { readonly status: 503 };
+
+/** The question: its headers, the token in its URL, and the id that the delivery was answered with. */
+export interface Question {
+  readonly headers: Delivery['headers'];
+  readonly token: string | undefined;
+  readonly id: string;
+}
+
+const unknown = { status: 404, error: 'no delivery of this receiver has this id, or it is older than a week' } as const;
+
+/** Whoever is not authenticated learns nothing, not even whether the receiver answers such questions. A signature over the body is one over an empty body. */
+export async function answerQuestion(
+  { headers, token, id }: Question,
+  receiver: Receiver,
+  { ids, readReport, countRequest }: QuestionContext,
+): Promise<QuestionAnswer> {
+  const result = await authenticate({ headers, body: Buffer.alloc(0) }, token, receiver);
+  if (result.kind === 'unavailable') return { status: 503 };
+  if (result.kind === 'refused') return { status: 401, error: 'unauthorized' };
+  const retryAfterSeconds = await countRequest(receiver);
+  if (retryAfterSeconds > 0) return { status: 429, retryAfterSeconds };
+  if (!receiver.showsResults)
+    return { status: 404, error: 'this receiver does not say what became of a delivery: showResults of the configuration' };
+  const eventId = await ids.read(id, receiver.name);
+  const report = eventId === undefined ? undefined : await readReport(eventId, receiver.name);
+  return report === undefined ? unknown : { status: 200, report };
+}

@@ -1,0 +1,96 @@
+/** A pipeline announces its push, and ends when the image runs, or with the reason why it does not. */
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, it } from 'node:test';
+import { runCommand } from '../cli/run-command.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
+import { startRolloutWorld, type RolloutWorld } from './rollout-world.ts';
+
+const secrets = { ci: 'a secret of the pipeline', other: 'a secret of another one' };
+const secretFile = join(tempFolder('deliveries'), 'secret');
+writeFileSync(secretFile, secrets.ci);
+
+let rollouts: RolloutWorld;
+
+before(async () => {
+  const receivers = ['ci', 'other'].map((name) => ({
+    name,
+    provider: 'generic',
+    secrets: [{ env: `${name.toUpperCase()}_SECRET` }],
+    showResults: true,
+  }));
+  rollouts = await startRolloutWorld({
+    env: { CI_SECRET: secrets.ci, OTHER_SECRET: secrets.other },
+    config: { receivers, dashboard: { publicUrl: 'https://watch.example.com' } },
+  });
+});
+after(() => rollouts?.stop());
+
+const announce = (name: string, tag: string, ...args: string[]) => {
+  const to = ['--to', `${rollouts.service.publicUrl}/webhooks/ci`, '--insecure', '--secret-file', secretFile];
+  const waits = args.includes('--wait') ? ['--timeout', '5m'] : [];
+  return runCommand('announce', [rollouts.image(name, tag), ...to, ...waits, ...args]);
+};
+
+it('a push that rolls out: its pipeline ends well, with what happened', { timeout: 300_000 }, async () => {
+  await rollouts.create('good');
+  await rollouts.push('good', '1.0.1');
+  const [{ code, out }] = await Promise.all([
+    announce('good', '1.0.1', '--wait'),
+    rollouts.kubelet.becomesReady('good', rollouts.image('good', '1.0.1')),
+  ]);
+  assert.equal(code, 0, out);
+  const policy = `${rollouts.world.namespace}/good`;
+  assert.match(out, new RegExp(`^${policy}: rolledOut: RolledOut: .*: https://watch\\.example\\.com/policies/${policy}$`, 'm'));
+  assert.match(out, /1\.0\.1: it runs\n$/);
+});
+
+it('a rollout that fails: its pipeline fails with the reason', { timeout: 300_000 }, async () => {
+  await rollouts.create('bad');
+  await rollouts.push('bad', '1.0.1');
+  const [{ code, out }] = await Promise.all([
+    announce('bad', '1.0.1', '--wait'),
+    rollouts.kubelet.crashes('bad', rollouts.image('bad', '1.0.1')),
+  ]);
+  assert.equal(code, 1, out);
+  assert.match(out, /bad: failed: (?:RolledBack|RolloutFailed): .*crash/i);
+  assert.match(out, /1\.0\.1: it does not run\n$/);
+});
+
+it('an image that nobody selects, or that nothing watches: its pipeline fails at once', { timeout: 300_000 }, async () => {
+  await rollouts.create('still');
+  await rollouts.push('still', 'feature-x');
+  const ignored = await announce('still', 'feature-x', '--wait');
+  assert.deepEqual([ignored.code, /still: unchanged: NotSelected: /.test(ignored.out)], [1, true], ignored.out);
+  await rollouts.push('nobody', '1.0.0');
+  const unwatched = await announce('nobody', '1.0.0', '--wait');
+  assert.deepEqual([unwatched.code, /no policy watches it/.test(unwatched.out)], [1, true], unwatched.out);
+});
+
+it('a workload that is changed is enough for those who ask for that', { timeout: 300_000 }, async () => {
+  await rollouts.create('soon');
+  await rollouts.push('soon', '1.0.1');
+  const { code, out } = await announce('soon', '1.0.1', '--wait', '--until', 'changed');
+  assert.equal(code, 0, out);
+  assert.match(out, /soon: changed: Updated: /);
+});
+
+it('another receiver, which has proved who it is, learns nothing of it', { timeout: 300_000 }, async () => {
+  await rollouts.push('nobody', '1.0.1');
+  const { out } = await announce('nobody', '1.0.1', '--output', 'json');
+  const { delivery } = JSON.parse(out) as { delivery: string };
+  const ask = async (receiver: 'ci' | 'other', id: string, proof: string) => {
+    const url = `${rollouts.service.publicUrl}/webhooks/${receiver}/deliveries/${id}`;
+    return (await fetch(url, { headers: { authorization: proof } })).status;
+  };
+  assert.deepEqual(
+    [
+      await ask('ci', delivery, secrets.ci),
+      await ask('other', delivery, secrets.other),
+      await ask('ci', delivery, secrets.other),
+      await ask('ci', delivery.slice(0, -41), secrets.ci),
+    ],
+    [200, 404, 401, 404],
+  );
+});
