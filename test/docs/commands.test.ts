@@ -50,6 +50,7 @@ const runElsewhere: Readonly<Record<string, string>> = {
   'get --watch': 'runs until it is stopped: test/cli/get.test.ts',
   'events --follow': 'as well: test/cli/follow-events.test.ts',
   'crd apply': 'needs a conversion webhook: test/conversion/commands/crd-apply.test.ts, test/end-to-end/upgrade.test.ts',
+  announce: 'needs a receiver: test/docs/pipelines.test.ts, test/end-to-end/deliveries.test.ts',
   test: 'test/docs/test-policies.test.ts runs these lines',
   backtest: 'as well',
   run: 'needs a registry with the images: test/cli/run/',
