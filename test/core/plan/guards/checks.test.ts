@@ -24,6 +24,20 @@ describe('the guard', () => {
     assert.match(JSON.stringify(stateOf('TimedOut')), /CheckTimedOut/);
     assert.doesNotMatch(JSON.stringify(stateOf('Passed')), /Check/);
   });
+  const later = (state: CheckRecord['state'], onFailure: 'Rollback' | 'Ignore' = 'Rollback', actions = {}) => {
+    const after = checkOf({ name: 'smoke', phase: 'after' });
+    const checks = (begin(after).checks ?? []).map((record) => ({ ...record, state }));
+    return JSON.stringify(
+      evaluateGuards({ spec: { rollout: { timeoutMs: 600_000, onFailure, checks: [after] } }, status: { checks }, actions }, guard),
+    );
+  };
+  it('does not let an image come back that a later check has failed, unless failures are ignored or it is released', () => {
+    assert.match(later('Failed'), /CheckFailed.*the check smoke failed/);
+    assert.doesNotMatch(later('TimedOut'), /Check/);
+    assert.doesNotMatch(later('Running'), /Check/);
+    assert.doesNotMatch(later('Failed', 'Ignore'), /Check/);
+    assert.doesNotMatch(later('Failed', 'Rollback', { release: '2026-03-02T11:30:00Z' }), /Check/);
+  });
   it('asks again after a release', () => {
     assert.match(JSON.stringify(stateOf('Failed', { release: '2026-03-02T11:30:00Z' })), /CheckPending/);
   });
