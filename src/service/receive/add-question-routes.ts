@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { within } from '../../core/async/deadline.ts';
 import type { Receiver } from './answer-delivery.ts';
 import { answerQuestion, type QuestionContext, type ReadReport } from './answer-question.ts';
 
@@ -15,18 +16,23 @@ interface Params {
   id: string;
 }
 
-/** Adds `GET /webhooks/NAME/deliveries/ID`, for senders, also below the token of a URL. `find`: the receiver of a request. */
+const unavailable = { status: 503 } as const;
+
+/** Adds `GET /webhooks/NAME/deliveries/ID`, for senders, also below the token of a URL. `find`: the receiver of a request; `confirmWithinMs`: how long an answer may take. */
 export function addQuestionRoutes(
   app: FastifyInstance,
-  { find, ...context }: QuestionContext & { readonly find: (request: FastifyRequest) => Receiver | undefined },
+  {
+    find,
+    confirmWithinMs,
+    ...context
+  }: QuestionContext & { readonly find: (request: FastifyRequest) => Receiver | undefined; readonly confirmWithinMs: number },
 ): void {
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const receiver = find(request);
     if (receiver === undefined) return reply.code(404).send({ error: 'no receiver has this name' });
     const { token, id } = request.params as Params;
-    const answered = await answerQuestion({ headers: request.headers, token, id }, receiver, context).catch(
-      () => ({ status: 503 }) as const,
-    );
+    const asked = answerQuestion({ headers: request.headers, token, id }, receiver, context).catch(() => unavailable);
+    const answered = (await within(confirmWithinMs, asked)) ?? unavailable;
     reply.code(answered.status).header('cache-control', 'no-store');
     switch (answered.status) {
       case 200:

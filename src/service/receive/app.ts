@@ -40,6 +40,9 @@ interface Params {
   token?: string;
 }
 
+/** How long the answer to a delivery waits for its ids, which takes one command to Redis every ten seconds. */
+const idsWithinMs = 300;
+
 /** The Fastify app of the public listener. */
 export async function buildReceiveApp(options: ReceiveOptions): Promise<FastifyInstance> {
   const app = Fastify({
@@ -68,6 +71,8 @@ export async function buildReceiveApp(options: ReceiveOptions): Promise<FastifyI
     const found = await Promise.all(accepted.map(async ({ id }) => [id, await ids.of(id, name)] as const)).catch(() => []);
     return new Map(found);
   };
+  /** A delivery that is stored is not answered late for the sake of its ids. */
+  const idsSoon = (accepted: readonly PushEvent[], receiver: Receiver) => within(idsWithinMs, idsOf(accepted, receiver));
 
   acceptAnyContentType(app, options.readingBytes);
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'not found' }));
@@ -101,7 +106,7 @@ export async function buildReceiveApp(options: ReceiveOptions): Promise<FastifyI
     };
     const { tracing } = options;
     const answer = await (tracing === undefined ? decide() : traceDelivery(tracing, receiver, request.headers, decide));
-    return send(answer, reply, receiver.showsResults && 'accepted' in answer ? await idsOf(answer.accepted, receiver) : undefined);
+    return send(answer, reply, receiver.showsResults && 'accepted' in answer ? await idsSoon(answer.accepted, receiver) : undefined);
   };
   const answerOptions = (request: FastifyRequest, reply: FastifyReply) => {
     const receiver = find(request);
@@ -113,7 +118,8 @@ export async function buildReceiveApp(options: ReceiveOptions): Promise<FastifyI
     return answer.status === 200 ? reply.headers(answer.headers).send() : reply.code(400).send({ error: answer.error });
   };
   const { results } = options;
-  if (results !== undefined) addQuestionRoutes(app, { find, ids, countRequest, readReport: results.readReport });
+  const { confirmWithinMs } = options;
+  if (results !== undefined) addQuestionRoutes(app, { find, ids, countRequest, readReport: results.readReport, confirmWithinMs });
   for (const url of ['/webhooks/:receiver', '/webhooks/:receiver/:token']) {
     app.post(url, { onRequest: refuseUnknown }, deliver);
     app.options(url, { onRequest: refuseUnknown, bodyLimit: 1 }, answerOptions);

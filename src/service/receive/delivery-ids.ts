@@ -10,13 +10,17 @@ export interface DeliveryIds {
 
 const macLength = 40;
 
-/** `readSecret` reads the secret that all replicas share; it is kept for a while, so that deliveries do not wait for it. */
-export function createDeliveryIds(readSecret: () => Promise<string>): DeliveryIds {
-  let kept: Promise<string> | undefined;
+/** How long the secret is kept: where Redis was wiped, all replicas have the new one soon. */
+const keptMs = 10_000;
+
+/** `readSecret` reads the secret that all replicas share; `elapsed` is a monotonic clock in ms. */
+export function createDeliveryIds(readSecret: () => Promise<string>, elapsed = () => performance.now()): DeliveryIds {
+  let kept: { readonly at: number; readonly reading: Promise<string> } | undefined;
   const secret = () => {
-    const reading = (kept ??= readSecret());
-    reading.catch(() => (kept = undefined));
-    return reading;
+    if (kept === undefined || elapsed() - kept.at >= keptMs) kept = { at: elapsed(), reading: readSecret() };
+    const own = kept;
+    own.reading.catch(() => kept === own && (kept = undefined));
+    return own.reading;
   };
   const macOf = async (eventId: string, receiver: string) =>
     createHmac('sha256', await secret())

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { describe, test, type TestContext } from 'node:test';
+import { createDeliveryIds } from '../../../src/service/receive/delivery-ids.ts';
 import { generic } from '../../../src/service/receive/providers/generic.ts';
 import { harbor } from '../../../src/service/receive/providers/harbor.ts';
 import type { Receiver } from '../../../src/service/receive/answer-delivery.ts';
@@ -109,4 +110,28 @@ test('a delivery is accepted although no id can be made, and a question is answe
   assert.deepEqual([world.stored.length, delivery], [1, '']);
   const answer = await ask(`prod/deliveries/x-${'0'.repeat(40)}`);
   assert.deepEqual([answer.statusCode, answer.headers['retry-after']], [503, '5']);
+});
+
+test('a Redis that hangs delays no delivery for the sake of its id, and a question is answered 503 in time', async (t) => {
+  const never = new Promise<never>(() => {});
+  const { world, delivery, ask } = await deliver(
+    t,
+    {},
+    { results: { readSecret: () => never, readReport: () => never }, confirmWithinMs: 100 },
+  );
+  assert.deepEqual([world.stored.length, delivery], [1, '']);
+  assert.equal((await ask(`prod/deliveries/x-${'0'.repeat(40)}`)).statusCode, 503);
+});
+
+test('the secret is read again after a while, so that replicas agree after Redis was wiped', async () => {
+  let [now, secret, reads] = [0, 'first', 0];
+  const ids = createDeliveryIds(
+    async () => (reads++, secret),
+    () => now,
+  );
+  const first = await ids.of('event', 'ci');
+  secret = 'second';
+  assert.deepEqual([await ids.of('event', 'ci'), reads], [first, 1]);
+  now = 10_000;
+  assert.deepEqual([(await ids.of('event', 'ci')) === first, await ids.read(first, 'ci'), reads], [false, undefined, 2]);
 });
