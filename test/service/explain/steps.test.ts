@@ -248,7 +248,7 @@ test('companions are named with the selected image, and with each container that
   );
 });
 
-test('each check of the image is a step with its last answer, which decides nothing by itself', async () => {
+test('each check of the image is a step with its last answer; that the image is held is for the guard to say', async () => {
   const question = { kind: 'http', url: 'https://checks.example.com', secret: { name: 'checks', key: 'key' } } as const;
   const check = { name: 'smoke', phase: 'after', everyMs: 1_000, timeoutMs: 60_000, retries: 0, question } as const;
   const spec = { rollout: { timeoutMs: 600_000, onFailure: 'Rollback', checks: [check] } } as const;
@@ -268,7 +268,8 @@ test('each check of the image is a step with its last answer, which decides noth
   const failed = await stepOf([{ ...record, state: 'Failed', message: 'checkout answers 500' }]);
   assert.deepEqual(
     [failed.result, failed.text, failed.reason, failed.allowed],
-    ['note', 'the check smoke failed: checkout answers 500', 'CheckFailed', true],
+    ['note', 'the check smoke failed: checkout answers 500', 'CheckFailed', false],
+    'the guard `checks` holds the image',
   );
   assert.deepEqual(await stepOf([{ ...record, state: 'Failed' }], '1.4.0'), notAsked, 'of another image');
 });
