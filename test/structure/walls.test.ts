@@ -79,6 +79,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'service/reconcile',
   ],
   'service/checks': ['core/model', 'service/kube', 'service/proxy', 'service/reconcile'],
+  'service/vulnerabilities': ['core/model', 'core/async', 'service/verify', 'service/kube', 'service/telemetry'],
   'service/operations': ['core/async', 'service/telemetry', 'service/api'],
   'service/reconcile': ['core', 'service/queue', 'service/telemetry'],
   'service/poll': ['core', 'service/queue', 'service/telemetry', 'service/reconcile'],

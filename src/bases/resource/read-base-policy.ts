@@ -18,9 +18,9 @@ import {
   readRepository,
   readSettings,
   readStrategy,
-  readVerification,
   readWaves,
 } from '../../service/resources/read-spec.ts';
+import { readVerification } from '../../service/resources/read-verify.ts';
 import { parseSpec, readEnvelope, specOrProblem } from '../../service/resources/read-envelope.ts';
 import { inField } from '../../service/resources/in-field.ts';
 import { baseSpecSchema } from './schema.ts';

@@ -10,6 +10,7 @@ import type { PolicyStatus } from './policy-status.ts';
 import type { CheckSettings } from './rollout-check.ts';
 import type { TagStrategy } from './tag-strategy.ts';
 import type { Verification } from './verification.ts';
+import type { VulnerabilityRules, WaitException } from './vulnerabilities.ts';
 import type { KindRef, WorkloadRef } from './workload.ts';
 
 /** The model of an ImagePolicy, independent of the API version in which it was written. */
@@ -67,12 +68,16 @@ export interface PolicySpec {
   readonly platforms?: readonly string[];
   /** How long a digest must have been known before it is applied, in ms. */
   readonly minAgeMs?: number;
+  /** Which images need not be that old; absent if all must be. */
+  readonly minAgeUnless?: WaitException;
   /** `Automatic`: workloads are changed. `Approval`: they are changed after somebody has approved the digest. `DryRun`: changes are only reported. */
   readonly mode: 'Automatic' | 'Approval' | 'DryRun';
   /** Who has to approve an image; absent if one person is enough. */
   readonly approvals?: ApprovalRules;
   /** The windows in which workloads may be changed; empty for always. */
   readonly windows: readonly UpdateWindow[];
+  /** Which images are applied outside of the windows; absent if none are. */
+  readonly windowsUnless?: WaitException;
   readonly targets: readonly PolicyTarget[];
   /** The policies that must have run an image before it is applied; absent if there are none. With `select.proven`, they also choose it. */
   readonly after?: ProofRules;
@@ -83,6 +88,8 @@ export interface PolicySpec {
   readonly pollIntervalMs: number;
   /** The required signatures of an image; absent if none are required. */
   readonly verification?: Verification;
+  /** The evidence of vulnerabilities, and what it must satisfy; absent if none is asked for. */
+  readonly vulnerabilities?: VulnerabilityRules<Pick<Verification, 'keys' | 'signers'>>;
   /** Whether the policy is suspended. */
   readonly suspended: boolean;
   /** Why the policy counts as suspended although its spec is not: its parent holds it. */

@@ -36,6 +36,8 @@ const decidingStatus: Deciding<PolicyStatus> = {
   incomplete: (images) => images.map((image) => without(image, 'missing')),
   reverted: whole,
   checks: (records) => records.map(({ id, state }) => ({ id, state })),
+  // The evidence is read again for each plan.
+  vulnerabilities: false,
   pendingApproval: whole,
   approvals: whole,
   healthy: false,

@@ -1,6 +1,7 @@
 /** The `status` of an ImagePolicy v1: types, definition, reader and conversion are derived from it. Writers keep the limits, or the API server refuses all of it. */
 import { z } from 'zod';
 import { approvalRound } from './approval-round.ts';
+import { assessments } from './assessment.ts';
 import { checkList } from './check-record.ts';
 import { alongside, companions, incompleteImage, pendingApproval, setDigest } from './companion-status.ts';
 import { sides } from './failure-side.ts';
@@ -255,6 +256,7 @@ export const statusSchema = z
       .exactOptional()
       .describe(`The last ${maxListed} changes that a GitOps tool reverted, the latest first.`),
     checks: checkList.exactOptional(),
+    vulnerabilities: assessments,
     pendingApproval,
     approvals: approvalRound.exactOptional(),
     ...followFields,

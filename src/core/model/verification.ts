@@ -23,10 +23,14 @@ export type VerificationResult =
   | { readonly kind: 'unsigned'; readonly why: string }
   | { readonly kind: 'invalid'; readonly why: string };
 
-/** The Secrets with keys for a policy's verification. A change of one of them may fix a policy that is Stalled because of its keys. */
+/** The Secrets with keys for a policy's verification, and for attestations. A change of one of them may fix a policy that is Stalled because of its keys. */
 export function verificationSecrets({ namespace, spec }: Pick<ImagePolicy, 'namespace' | 'spec'>): readonly SecretRef[] {
-  const { keys = [], provenance = [] } = (isUsable(spec) ? spec.verification : undefined) ?? {};
-  return [...new Set([...keys, ...provenance].map(({ secret }) => secret))].map((name) => ({ namespace, name }));
+  const { verification, vulnerabilities } = isUsable(spec) ? spec : {};
+  const { keys = [], provenance = [] } = verification ?? {};
+  return [...new Set([...keys, ...provenance, ...(vulnerabilities?.attestations?.keys ?? [])].map(({ secret }) => secret))].map((name) => ({
+    namespace,
+    name,
+  }));
 }
 
 /** The signer of a keyless signature, according to its verified certificate. */

@@ -27,11 +27,11 @@ import {
   type SettingValues,
 } from '../../core/model/policy-defaults.ts';
 import type { TagStrategy } from '../../core/model/tag-strategy.ts';
-import { type Verification, wantSigner } from '../../core/model/verification.ts';
 import { isCustomVersion } from '../../core/model/workload.ts';
 import { filterTags } from '../../core/select/filter-tags.ts';
 import { withoutRebased } from '../../core/select/without-rebased.ts';
 import { readCheck } from './read-check.ts';
+import { readVerify } from './read-verify.ts';
 import { buildStrategy, oneWay } from './build-strategy.ts';
 import { inField } from './in-field.ts';
 import type { OlderVersion } from './kinds.ts';
@@ -78,7 +78,7 @@ export function readSpec(raw: unknown, { namespace, writtenIn }: SpecSource, con
     pin: pinOf(spec),
     allowDowngrade: spec.update?.allowDowngrade ?? false,
     ...(platforms.length > 0 && { platforms }),
-    ...defined({ minAgeMs: written.minAge }),
+    ...defined({ minAgeMs: written.minAge, minAgeUnless: spec.minAgeUnless, windowsUnless: spec.update?.windowsUnless }),
     mode: spec.update?.mode ?? 'Automatic',
     ...(spec.update?.approvals !== undefined && { approvals: readApprovals(spec.update.approvals, 'update.approvals', context) }),
     windows: written.windows ?? builtInSettings.windows,
@@ -88,7 +88,7 @@ export function readSpec(raw: unknown, { namespace, writtenIn }: SpecSource, con
     ...defined({ after: readProof(spec, namespace) }),
     ...(spec.pullSecrets !== undefined && { pullSecrets: spec.pullSecrets.map(({ name }) => name) }),
     pollIntervalMs: written.poll ?? builtInSettings.poll,
-    ...(spec.verify !== undefined && { verification: readVerification(spec.verify) }),
+    ...readVerify(spec.verify),
     suspended: spec.suspend,
     ...rolloutOf(written.rollout ?? builtInSettings.rollout),
     origins: originsOf(written),
@@ -178,6 +178,7 @@ function readAlongside({ images, match, within }: NonNullable<Spec['alongside']>
   };
 }
 
+/** Reads a duration; throws for one that is none. `field`: its path in the spec. */
 function readDuration(field: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const milliseconds = parseDuration(text);
@@ -197,24 +198,6 @@ export function readApprovals(
     'ApproversUnverified',
     `${field} counts people, and this installation cannot know who approves: install the admission policy of the chart (admissionPolicy.enabled, permissions.clusterWide), or remove ${field}`,
   );
-}
-
-type KeyField = { readonly secretRef: { readonly name: string; readonly key: string } };
-const refOf = ({ secretRef: { name, key } }: KeyField) => ({ secret: name, key });
-
-/** Reads what must be signed, and by whom. */
-export function readVerification({ cosign, provenance }: NonNullable<Spec['verify']>): Verification {
-  const { keys = [], keyless = [] } = cosign ?? {};
-  const written = cosign === undefined ? (provenance?.keys ?? []) : [...keys, ...keyless];
-  if (written.length === 0)
-    throw invalid(
-      cosign === undefined ? 'spec.verify: write cosign, provenance or both' : 'spec.verify.cosign: write keys, keyless or both',
-    );
-  return {
-    keys: keys.map(refOf),
-    signers: keyless.map((rule, index) => inField(`spec.verify.cosign.keyless[${index}]`, () => wantSigner(rule))),
-    ...(provenance !== undefined && { provenance: provenance.keys.map(refOf) }),
-  };
 }
 
 /** Reads the settings of rollouts; undefined if rollouts are not watched. */

@@ -8,7 +8,7 @@ import { repositoryField } from './v1-fields/image.ts';
 import { select, tags } from './v1-fields/select.ts';
 import { target } from './v1-fields/target.ts';
 import { rollout, update } from './v1-fields/update.ts';
-import { verify } from './v1-fields/verify.ts';
+import { unless, verify } from './v1-fields/verify.ts';
 import { minAge, platforms, poll, pullSecrets, suspend } from './v1-fields/watch.ts';
 import { checkFollowedTag, checkPatterns } from './validation/check-tags.ts';
 import { checkAllowedFields, checkArtifact, checkPinnedFields } from './validation/check-target-fields.ts';
@@ -26,6 +26,7 @@ export const specSchema = withChecks(
         alongside: alongside.exactOptional(),
         platforms: platforms.exactOptional(),
         minAge: minAge.exactOptional(),
+        minAgeUnless: unless('Which images are applied before they are as old as minAge asks for.').exactOptional(),
         pullSecrets: pullSecrets.exactOptional(),
         targets: withChecks(z.array(target).min(1).max(64).describe('The workloads that are kept up to date.'), checkTargetsDiffer),
         update: update.exactOptional(),
@@ -49,6 +50,14 @@ export const specSchema = withChecks(
         message: 'select.proven selects images by what other policies run: remove tags, artifact, alongside and update.after',
       },
       alongsideRule,
+      {
+        rule: '(!has(self.minAgeUnless) && (!has(self.update) || !has(self.update.windowsUnless))) || (has(self.verify) && has(self.verify.vulnerabilities))',
+        message: 'write verify.vulnerabilities: without evidence, minAgeUnless and update.windowsUnless would have no effect',
+      },
+      {
+        rule: "!has(self.verify) || !has(self.verify.vulnerabilities) || !has(self.artifact) || self.artifact == 'Image'",
+        message: 'verify.vulnerabilities is about images: remove it, or artifact',
+      },
     ],
   ),
   checkFollowedTag,

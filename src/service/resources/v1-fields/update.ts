@@ -4,6 +4,7 @@ import { provenBy } from './proven.ts';
 import { checks } from './checks.ts';
 import { distinct, duration } from './scalars.ts';
 import { labelSelector } from './target.ts';
+import { unless } from './verify.ts';
 
 const time = (what: string) =>
   z
@@ -82,6 +83,7 @@ const updateFields = z
       ),
     allowDowngrade: z.boolean().default(false).describe('Whether an older tag may replace a newer one.'),
     windows: windows.exactOptional(),
+    windowsUnless: unless('Which images are applied outside of the windows.').exactOptional(),
     after: provenBy(
       'Policies that have to run the selected image before this one applies it. With select.proven, it is written there instead.',
     ).exactOptional(),

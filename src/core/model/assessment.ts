@@ -1,0 +1,68 @@
+/** What the vulnerabilities of a selected image say about a change to it, as the status of a policy keeps it. `plan/assess-vulnerabilities.ts` makes it. */
+import { z } from 'zod';
+import { vulnerabilitySeverities } from './vulnerabilities.ts';
+
+/** The maximum number of assessments in a status (the selected image, and the one that waits), of compared images, and of listed advisories. */
+export const maxAssessments = 2;
+export const maxCompared = 5;
+export const maxAdvisories = 10;
+
+const text = (max: number, description: string) => z.string().max(max).describe(description);
+const severity = (description: string) => z.enum(vulnerabilitySeverities).describe(description);
+const time = (description: string) => z.iso.datetime().max(64).describe(description);
+
+const advisories = (description: string) =>
+  z
+    .array(z.object({ id: text(64, 'Its id, such as CVE-2026-1234.'), severity: severity('Its severity.') }).describe('A vulnerability.'))
+    .max(maxAdvisories)
+    .describe(description);
+
+const compared = z
+  .object({
+    image: text(1_024, 'The image that runs.'),
+    digest: text(160, 'Its digest.').exactOptional(),
+    unknown: text(512, 'Why the two images cannot be compared; absent if they were.').exactOptional(),
+    fixes: advisories(`The vulnerabilities that the change fixes: the ${maxAdvisories} most severe.`),
+    adds: advisories(`The vulnerabilities that the change adds: the ${maxAdvisories} most severe.`),
+    more: z
+      .object({
+        severity: severity('The highest severity from which on the new image has more.'),
+        count: z.int().min(0).describe('How many the new image has.'),
+        running: z.int().min(0).describe('How many the running image has.'),
+      })
+      .exactOptional()
+      .describe('That the new image has more vulnerabilities; absent if it has not.'),
+  })
+  .describe('The comparison with one image that would be replaced.');
+
+/** The schema of an assessment. */
+export const assessment = z
+  .object({
+    tag: text(128, 'The tag of the image.'),
+    digest: text(160, 'The digest of the image.'),
+    at: time('When it was assessed.'),
+    unknown: text(512, 'Why its vulnerabilities are not known; absent if they are.').exactOptional(),
+    by: text(512, 'Whose reports count.').exactOptional(),
+    highest: severity('The highest severity of its vulnerabilities; absent if it has none, or if they are not known.').exactOptional(),
+    replaces: z.array(compared).max(maxCompared).describe(`The images that it would replace: the first ${maxCompared}.`),
+    unlisted: z.boolean().exactOptional().describe('Whether it would replace more images, which were not compared.'),
+    problems: z.array(text(512, 'What does not count, and why.')).max(5).exactOptional().describe('Evidence that does not count.'),
+  })
+  .describe('What is known of the vulnerabilities of an image (spec.verify.vulnerabilities).');
+
+export const assessments = z
+  .array(assessment)
+  .max(maxAssessments)
+  .exactOptional()
+  .describe('What is known of the vulnerabilities of the selected image, and of the image that waits.');
+
+/** The assessment of one image. */
+export type Assessment = Immutable<z.output<typeof assessment>>;
+/** Its comparison with one running image. */
+export type ComparedImage = Assessment['replaces'][number];
+
+type Immutable<T> = T extends readonly (infer Entry)[]
+  ? readonly Immutable<Entry>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: Immutable<T[Key]> }
+    : T;

@@ -1,0 +1,81 @@
+/** What an assessment of vulnerabilities decides: whether an image may skip a wait, and whether it may replace another one. */
+import type { Assessment, ComparedImage } from '../model/assessment.ts';
+import { listFew } from '../model/text.ts';
+import { isAtLeast, type RuleSeverity, type WaitException } from '../model/vulnerabilities.ts';
+
+type Advisories = ComparedImage['fixes'];
+
+/** Whether the exception of a wait holds; `why` names the fixed vulnerabilities, or what is missing. */
+export interface Exception {
+  readonly holds: boolean;
+  readonly why: string;
+}
+
+/** Decides about an exception: the image fixes such a vulnerability of a running image, adds none to any, and nothing that matters is unknown. */
+export function decideException({ fixes: level }: WaitException, assessment: Assessment | undefined): Exception {
+  if (assessment === undefined) return no('its vulnerabilities were not assessed yet');
+  const { unknown, highest, replaces, unlisted } = assessment;
+  if (unknown !== undefined) return no(withProblems(unknown, assessment));
+  const adds = of(
+    replaces.flatMap(({ adds }) => adds),
+    level,
+  );
+  if (adds.length > 0) return no(`it adds ${listAdvisories(adds)}`);
+  // Without a comparison, whatever it has may be new.
+  const unlike = replaces.find((one) => one.unknown !== undefined);
+  const hasSuch = highest !== undefined && isAtLeast(highest, level);
+  if (unlike !== undefined && hasSuch) return no(`it cannot be compared with ${unlike.image}: ${unlike.unknown}`);
+  if (unlisted === true && hasSuch) return no('it replaces too many images to compare it with all of them');
+  const fixes = of(
+    replaces.flatMap(({ fixes }) => fixes),
+    level,
+  );
+  if (fixes.length > 0) return { holds: true, why: `it fixes ${listAdvisories(fixes)}` };
+  if (unlike !== undefined) return no(`it cannot be compared with ${unlike.image}: ${unlike.unknown}`);
+  return no(`it fixes no vulnerability that is ${orAbove(level)}`);
+}
+
+/** Why an image must not replace a running one; undefined if it may. `isUnknown`: that may change by itself, when evidence comes. */
+export interface Veto {
+  readonly isUnknown: boolean;
+  readonly message: string;
+}
+
+/** Decides whether an image may replace a running one, written as the target names it: it must not have more vulnerabilities of this severity. */
+export function findVeto(level: RuleSeverity, assessment: Assessment | undefined, image: string): Veto | undefined {
+  if (assessment === undefined) return unclear('its vulnerabilities were not assessed yet');
+  if (assessment.unknown !== undefined) return unclear(withProblems(assessment.unknown, assessment));
+  const { highest, replaces } = assessment;
+  if (highest === undefined || !isAtLeast(highest, level)) return undefined;
+  const compared = replaces.find((one) => one.image === image);
+  if (compared === undefined) return unclear(`it was not compared with ${image}`);
+  if (compared.unknown !== undefined) return unclear(`it cannot be compared with ${image}: ${compared.unknown}`);
+  const { more, adds } = compared;
+  if (more === undefined || !isAtLeast(more.severity, level)) return undefined;
+  const named = of(adds, level);
+  const which = named.length === 0 ? '' : `: it adds ${listAdvisories(named)}`;
+  const what = `${more.count} ${more.count === 1 ? 'vulnerability that is' : 'vulnerabilities that are'} ${orAbove(more.severity)}, and ${image} has ${more.running}`;
+  return { isUnknown: false, message: `it has ${what}${which}` };
+}
+
+const no = (why: string): Exception => ({ holds: false, why });
+const unclear = (message: string): Veto => ({ isUnknown: true, message });
+
+/** The advisories of a list, for people. */
+export function listAdvisories(advisories: Advisories): string {
+  return listFew(advisories, ({ id, severity }) => `${id} (${severity})`);
+}
+
+function of(advisories: Advisories, level: RuleSeverity): Advisories {
+  const ids = new Set<string>();
+  return advisories.filter(({ id, severity }) => isAtLeast(severity, level) && !ids.has(id) && ids.add(id).size > 0);
+}
+
+function orAbove(severity: string): string {
+  return severity === 'Critical' ? severity : `${severity} or above`;
+}
+
+function withProblems(why: string, { problems = [] }: Assessment): string {
+  const [problem] = problems;
+  return problem === undefined ? why : `${why}: ${problem}`;
+}
