@@ -6,6 +6,7 @@ import { chineseEnvironments } from './zh-CN-environments.ts';
 import { chineseBaseImages } from './zh-CN-base-images.ts';
 import { chineseChecks } from './zh-CN-checks.ts';
 import { chineseNotifications } from './zh-CN-notifications.ts';
+import { chineseVulnerabilities } from './zh-CN-vulnerabilities.ts';
 
 const duration = '时长以 h、m 和 s 为单位，最长 8784h，例如 "90s"、"1h30m"。';
 const path = '路径的写法如 "spec.values.image.tag"。';
@@ -16,6 +17,7 @@ export const chinese: Readonly<Record<string, string>> = {
   ...chineseApprovals,
   ...chineseEnvironments,
   ...chineseChecks,
+  ...chineseVulnerabilities,
   ...chineseBaseImages,
   ...chineseNotifications,
   // spec
@@ -120,60 +122,12 @@ export const chinese: Readonly<Record<string, string>> = {
     'Rollback：把工作负载回滚到上一个镜像。Hold：不再做任何修改。Ignore：只报告失败。',
   'The maximum number of workloads that are patched at the same time; their rollouts may overlap.':
     '同时修改的工作负载的最大数量；它们的滚动更新可以重叠。',
-  'Which images are applied outside of the windows. The image must fix a vulnerability of at least this severity of an image that it replaces, and add none. Needs verify.vulnerabilities; without evidence, the image waits.':
-    '哪些镜像可以在窗口之外应用。该镜像必须修复被它替换的镜像中至少为此严重程度的漏洞，且不引入新的此类漏洞。需要 verify.vulnerabilities；没有证据时镜像继续等待。',
-  'Which images are applied before they are as old as minAge asks for. The image must fix a vulnerability of at least this severity of an image that it replaces, and add none. Needs verify.vulnerabilities; without evidence, the image waits.':
-    '哪些镜像无需等到 minAge 要求的时长即可应用。该镜像必须修复被它替换的镜像中至少为此严重程度的漏洞，且不引入新的此类漏洞。需要 verify.vulnerabilities；没有证据时镜像继续等待。',
-  'What is known of the vulnerabilities of the selected image, and of the image that waits.':
-    '关于所选镜像以及等待中镜像的漏洞的已知情况。',
-  'What is known of the vulnerabilities of an image (spec.verify.vulnerabilities).':
-    '关于某个镜像的漏洞的已知情况（spec.verify.vulnerabilities）。',
-  'The tag of the image.': '镜像的标签。',
-  'The digest of the image.': '镜像的摘要。',
-  'When it was assessed.': '评估的时间。',
-  'Why its vulnerabilities are not known; absent if they are.': '为什么不知道它的漏洞；已知时没有此字段。',
-  'Whose reports count.': '谁的报告算数。',
-  'The highest severity of its vulnerabilities; absent if it has none, or if they are not known.':
-    '其漏洞的最高严重程度；没有漏洞或未知时没有此字段。',
-  'The images that it would replace: the first 5.': '它会替换的镜像：前 5 个。',
-  'The comparison with one image that would be replaced.': '与一个将被替换的镜像的比较。',
-  'The image that runs.': '正在运行的镜像。',
-  'Its digest.': '它的摘要。',
-  'Why the two images cannot be compared; absent if they were.': '为什么无法比较这两个镜像；已比较时没有此字段。',
-  'The vulnerabilities that the change fixes: the 10 most severe.': '此变更修复的漏洞：最严重的 10 个。',
-  'The vulnerabilities that the change adds: the 10 most severe.': '此变更引入的漏洞：最严重的 10 个。',
-  'A vulnerability.': '一个漏洞。',
-  'Its id, such as CVE-2026-1234.': '其编号，例如 CVE-2026-1234。',
-  'Its severity.': '其严重程度。',
-  'That the new image has more vulnerabilities; absent if it has not.': '新镜像的漏洞更多；不是更多时没有此字段。',
-  'The highest severity from which on the new image has more.': '从哪个最高严重程度起新镜像的漏洞更多。',
-  'How many the new image has.': '新镜像有多少个。',
-  'How many the running image has.': '正在运行的镜像有多少个。',
-  'Whether it would replace more images, which were not compared.': '它是否还会替换其他未比较的镜像。',
-  'Evidence that does not count.': '不算数的证据。',
-  'What does not count, and why.': '哪些不算数，以及原因。',
-  'A severity; what is more severe is included.': '严重程度；更严重的也包括在内。',
-  'Where evidence of the vulnerabilities of an image comes from, and what it must satisfy.': '镜像漏洞的证据来自哪里，以及必须满足什么。',
-  'Attestations of cosign about the image (vuln, OpenVEX), signed by one of the keys or one of the keyless signers. Others do not count.':
-    '关于该镜像的 cosign 证明（vuln、OpenVEX），由其中一个密钥或无密钥签名者签名。其他证明不算数。',
-  'Whether the scanner of Harbor is asked, where the registry of the image is one.': '当镜像所在的仓库是 Harbor 时，是否询问其扫描器。',
-  'Whether VulnerabilityReports of Trivy Operator in the namespaces of the targets count. Whoever may write them there decides what they say.':
-    '目标所在命名空间中 Trivy Operator 的 VulnerabilityReport 是否算数。谁能在那里写入它们，谁就决定其内容。',
-  'How old the scan of an image may be before it is applied; an older one does not count. A duration in h, m and s, at most 8784h: "90s", "1h30m".': `镜像应用之前，其扫描结果最多可以有多旧；更旧的不算数。${duration}`,
-  'From this severity on, an image must not have more vulnerabilities than the one that it replaces. An image without evidence is not applied.':
-    '从此严重程度起，镜像的漏洞不得多于被它替换的镜像。没有证据的镜像不会被应用。',
   'What an image must satisfy before it is applied: all that is written.': '镜像在应用之前必须满足的条件：写出的全部条件。',
   "Helm's provenance of a chart (`helm package --sign`), by one of the keys. Needs `artifact: Chart`.":
     'Helm Chart 的 provenance（`helm package --sign`），由其中一个密钥签署。需要 `artifact: Chart`。',
   'Public keys; a provenance by one of them is enough.': '公钥；由其中一个密钥签署的 provenance 就足够。',
   'The Secret that holds public keys of OpenPGP in ASCII form.': '以 ASCII 形式保存 OpenPGP 公钥的 Secret。',
   'A cosign signature, by one of the keys or one of the keyless signers.': 'cosign 签名，由其中一个密钥或其中一个无密钥签名者签署。',
-  'write cosign, provenance or vulnerabilities, or several of them': '请写 cosign、provenance 或 vulnerabilities，或其中几个',
-  'write where evidence comes from: attestations, harbor: true or trivyOperator: true':
-    '请写明证据来自哪里：attestations、harbor: true 或 trivyOperator: true',
-  'write verify.vulnerabilities: without evidence, minAgeUnless and update.windowsUnless would have no effect':
-    '请写 verify.vulnerabilities：没有证据，minAgeUnless 和 update.windowsUnless 不起作用',
-  'verify.vulnerabilities is about images: remove it, or artifact': 'verify.vulnerabilities 针对镜像：请去掉它或 artifact',
   'write keys, keyless or both': '请写 keys、keyless，或两者都写',
   'Public keys; a signature by one of them is enough.': '公钥；有其中一个的签名即可。',
   'The Secret that holds the public key.': '保存公钥的 Secret。',
