@@ -97,6 +97,16 @@ export async function putManifest(target: PushTarget, reference: string, mediaTy
   return { digest: digestOf(bytes), mediaType };
 }
 
+/** Reads the manifest of a tag or a digest; undefined if there is none. */
+export async function readManifest({ host, repository, auth }: PushTarget, reference: string): Promise<unknown> {
+  const headers = { accept: `${ociManifest}, ${ociIndex}`, ...(auth && { authorization: authorizationOf(auth) }) };
+  const response = await fetch(`http://${host}/v2/${repository}/manifests/${reference}`, { headers });
+  const text = await response.text();
+  if (response.status === 404) return undefined;
+  if (!response.ok) throw new Error(`GET manifest ${reference} at ${host}: ${response.status} ${text}`);
+  return JSON.parse(text);
+}
+
 async function send(target: PushTarget, method: string, path: string, body?: { type: string; bytes: Buffer }): Promise<Response> {
   const { auth } = target;
   const headers = {

@@ -2,7 +2,7 @@
 import { generateKeyPairSync, hash, sign, type KeyObject } from 'node:crypto';
 import type { BundleSignature } from '../../../src/service/verify/find-signatures.ts';
 import type { SimpleSignature } from '../../../src/service/verify/simple-bundle.ts';
-import type { Sigstore } from './sigstore.ts';
+import type { LogEntry, Sigstore } from './sigstore.ts';
 
 /** Who signs: a key, and the hash that is used with it (none for Ed25519). */
 export interface Signer {
@@ -44,16 +44,16 @@ export function signSimple(digest: string, signer: Signer, payload: Buffer = sim
 /** What cosign 3 signs. */
 export function statementOf(
   digest: string,
-  { predicateType = 'https://sigstore.dev/cosign/sign/v1', type = 'https://in-toto.io/Statement/v1' } = {},
+  { predicateType = 'https://sigstore.dev/cosign/sign/v1', type = 'https://in-toto.io/Statement/v1', predicate = {} } = {},
 ): Buffer {
   const [algorithm = '', hex = ''] = digest.split(':');
-  return Buffer.from(JSON.stringify({ _type: type, subject: [{ digest: { [algorithm]: hex } }], predicateType, predicate: {} }));
+  return Buffer.from(JSON.stringify({ _type: type, subject: [{ digest: { [algorithm]: hex } }], predicateType, predicate }));
 }
 
 export const bundleType = 'application/vnd.dev.sigstore.bundle.v0.3+json';
 const payloadType = 'application/vnd.in-toto+json';
 
-interface Content {
+export interface Content {
   readonly payload?: Buffer;
   readonly payloadType?: string;
 }
@@ -88,14 +88,9 @@ export const signedAt = new Date('2026-03-01T12:00:00Z');
 /** cosign 3, keyless. */
 export function signBundleKeyless(digest: string, options: KeylessOptions): BundleSignature {
   const signer = ecSigner();
-  const { envelope, signature, payload } = sealed(digest, signer, options);
+  const { envelope, ...content } = sealed(digest, signer, options);
   const certificate = issue(signer, options);
-  const spec = {
-    envelopeHash: { algorithm: 'sha256', value: hash('sha256', JSON.stringify(envelope), 'hex') },
-    payloadHash: { algorithm: 'sha256', value: hash('sha256', payload, 'hex') },
-    signatures: [{ signature, verifier: Buffer.from(pemOfCertificate(certificate)).toString('base64') }],
-  };
-  const entry = options.sigstore.log('dsse', spec, options.loggedAt ?? signedAt);
+  const entry = logEnvelope({ envelope, ...content, certificate }, options);
   return toBundle(
     { certificate: { rawBytes: certificate.toString('base64') }, tlogEntries: options.isLogged === false ? [] : [entry] },
     envelope,
@@ -113,6 +108,44 @@ export function signSimpleKeyless(digest: string, options: KeylessOptions): Simp
     signature: { content: signature, publicKey: { content: Buffer.from(certificate).toString('base64') } },
   };
   const entry = options.sigstore.log('hashedrekord', spec, options.loggedAt ?? signedAt);
+  return { kind: 'simple', payload, annotations: { ...annotations, ...keylessAnnotations(certificate, entry, options) } };
+}
+
+/** A layer of an attestation of cosign 2: an envelope of DSSE, and what proves who signed it. */
+export interface EnvelopeLayer {
+  readonly json: Buffer;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+/** cosign 2: `cosign attest --key`. */
+export function signEnvelope(digest: string, signer: Signer, content: Content = {}): EnvelopeLayer {
+  const { envelope } = sealed(digest, signer, content);
+  return { json: Buffer.from(JSON.stringify(envelope)), annotations: { 'dev.cosignproject.cosign/signature': '' } };
+}
+
+/** cosign 2: `cosign attest`, keyless. */
+export function signEnvelopeKeyless(digest: string, options: KeylessOptions): EnvelopeLayer {
+  const signer = ecSigner();
+  const { envelope, ...content } = sealed(digest, signer, options);
+  const certificate = issue(signer, options);
+  const entry = logEnvelope({ envelope, ...content, certificate }, options);
+  const annotations = keylessAnnotations(pemOfCertificate(certificate), entry, options);
+  return { json: Buffer.from(JSON.stringify(envelope)), annotations: { 'dev.cosignproject.cosign/signature': '', ...annotations } };
+}
+
+type LoggedEnvelope = ReturnType<typeof sealed> & { readonly certificate: Buffer };
+
+function logEnvelope({ envelope, signature, payload, certificate }: LoggedEnvelope, { sigstore, loggedAt = signedAt }: KeylessOptions) {
+  const spec = {
+    envelopeHash: { algorithm: 'sha256', value: hash('sha256', JSON.stringify(envelope), 'hex') },
+    payloadHash: { algorithm: 'sha256', value: hash('sha256', payload, 'hex') },
+    signatures: [{ signature, verifier: Buffer.from(pemOfCertificate(certificate)).toString('base64') }],
+  };
+  return sigstore.log('dsse', spec, loggedAt);
+}
+
+/** What cosign 2 writes beside a keyless signature. */
+function keylessAnnotations(certificate: string, entry: LogEntry, { isLogged }: KeylessOptions): Record<string, string> {
   const bundle = JSON.stringify({
     SignedEntryTimestamp: entry.inclusionPromise.signedEntryTimestamp,
     Payload: {
@@ -123,14 +156,9 @@ export function signSimpleKeyless(digest: string, options: KeylessOptions): Simp
     },
   });
   return {
-    kind: 'simple',
-    payload,
-    annotations: {
-      ...annotations,
-      'dev.sigstore.cosign/certificate': certificate,
-      'dev.sigstore.cosign/chain': '',
-      ...(options.isLogged !== false && { 'dev.sigstore.cosign/bundle': bundle }),
-    },
+    'dev.sigstore.cosign/certificate': certificate,
+    'dev.sigstore.cosign/chain': '',
+    ...(isLogged !== false && { 'dev.sigstore.cosign/bundle': bundle }),
   };
 }
 

@@ -1,10 +1,10 @@
 /** Pushes signatures into a real registry, as cosign does. */
 import type { BundleSignature } from '../../../src/service/verify/find-signatures.ts';
 import type { SimpleSignature } from '../../../src/service/verify/simple-bundle.ts';
-import { digestOf, pushBlob, putManifest, type PushTarget } from '../../harness/push-image.ts';
+import { digestOf, pushBlob, putManifest, readManifest, type PushTarget } from '../../harness/push-image.ts';
 import { bundleType } from './cosign.ts';
 
-type Place = Omit<PushTarget, 'tag'>;
+export type Place = Omit<PushTarget, 'tag'>;
 
 const manifestType = 'application/vnd.oci.image.manifest.v1+json';
 const indexType = 'application/vnd.oci.image.index.v1+json';
@@ -22,20 +22,31 @@ export async function pushSimple(place: Place, digest: string, signatures: reado
   await putManifest(target, target.tag, manifestType, { schemaVersion: 2, mediaType: manifestType, config, layers });
 }
 
-/** cosign 3, at a registry without the referrers API: a manifest that refers to the image, and an index under the tag sha256-…, without annotations. */
-export async function pushBundle(place: Place, digest: string, { json }: BundleSignature): Promise<void> {
+/** cosign 3, at a registry without the referrers API: a manifest that refers to the image. */
+export async function pushBundle(place: Place, digest: string, { json }: BundleSignature, annotations = {}): Promise<void> {
+  const layer = await pushBlob({ ...place, tag: '' }, bundleType, json);
+  const marks = { 'dev.sigstore.bundle.content': 'dsse-envelope', ...annotations };
+  await pushReferrer(place, digest, { artifactType: bundleType, layers: [layer], annotations: marks });
+}
+
+/** Pushes a manifest that refers to the image, and adds it to the index under the tag sha256-…, without its annotations. */
+export async function pushReferrer(
+  place: Place,
+  digest: string,
+  parts: { readonly artifactType: string; readonly layers: readonly object[]; readonly annotations?: object },
+): Promise<void> {
   const target = { ...place, tag: digest.replace(':', '-') };
   const manifest = {
     schemaVersion: 2,
     mediaType: manifestType,
-    artifactType: bundleType,
     config: await pushBlob(target, 'application/vnd.oci.empty.v1+json', Buffer.from('{}')),
-    layers: [await pushBlob(target, bundleType, json)],
     subject: { mediaType: manifestType, digest, size: 1 },
-    annotations: { 'dev.sigstore.bundle.content': 'dsse-envelope' },
+    ...parts,
   };
   const bytes = Buffer.from(JSON.stringify(manifest));
   const pushed = await putManifest(target, digestOf(bytes), manifestType, manifest);
-  const descriptor = { mediaType: manifestType, digest: pushed.digest, size: bytes.length, artifactType: bundleType };
-  await putManifest(target, target.tag, indexType, { schemaVersion: 2, mediaType: indexType, manifests: [descriptor] });
+  const descriptor = { mediaType: manifestType, digest: pushed.digest, size: bytes.length, artifactType: parts.artifactType };
+  const known = (await readManifest(target, target.tag)) as { manifests: object[] } | undefined;
+  const manifests = [...(known?.manifests ?? []), descriptor];
+  await putManifest(target, target.tag, indexType, { schemaVersion: 2, mediaType: indexType, manifests });
 }
