@@ -3,16 +3,24 @@
  * names differ: a list that is nested a million levels deep blocks the process for a second.
  */
 
-/** The maximum number of values: no document of an image has more. The costliest documents within these limits take some ten milliseconds. */
-const maxValues = 16_384;
+/** The maximum number of values: no manifest or configuration of an image has more. The costliest documents within these limits take some ten milliseconds. */
+const usualValues = 16_384;
 const maxDepth = 64;
 /** The maximum size of JSON. Names take the longest: those of 4 MiB took up to 45 ms of one core. */
 export const maxJsonBytes = 2 * 1024 * 1024;
 
+/** The limits of a kind of document. */
+export interface JsonLimits {
+  readonly maxBytes: number;
+  readonly maxValues: number;
+}
+
+const usualLimits: JsonLimits = { maxBytes: maxJsonBytes, maxValues: usualValues };
+
 /** Parses JSON. Throws an Error for text that is not JSON, and for text that exceeds the limits. */
-export function parseBoundedJson(json: string | Uint8Array): unknown {
+export function parseBoundedJson(json: string | Uint8Array, { maxBytes, maxValues } = usualLimits): unknown {
   const bytes = typeof json === 'string' ? Buffer.from(json) : json;
-  if (bytes.length > maxJsonBytes) throw new Error(`the JSON is larger than ${maxJsonBytes} bytes`);
+  if (bytes.length > maxBytes) throw new Error(`the JSON is larger than ${maxBytes} bytes`);
   const { values, depth } = measureJson(bytes);
   if (values > maxValues) throw new Error(`the JSON holds more than ${maxValues} values`);
   if (depth > maxDepth) throw new Error(`the JSON is nested deeper than ${maxDepth} levels`);

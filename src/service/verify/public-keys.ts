@@ -1,6 +1,6 @@
 /** Reads the public keys of a policy from Secrets of its namespace. */
 import { createPublicKey, hash, type KeyObject, verify } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { describeError } from '../../core/model/errors.ts';
 import type { SecretContent, SecretRef } from '../../core/model/image-source.ts';
 import type { KeyRef } from '../../core/model/verification.ts';
@@ -34,17 +34,20 @@ export function readPublicKey(name: string, text: string): PublicKey {
   return { name, key, fingerprint: hash('sha256', key.export({ type: 'spki', format: 'der' }), 'base64') };
 }
 
-/** Whether the key made the signature of these bytes. */
-export function isSignedBy({ key }: PublicKey, bytes: Buffer, signature: Buffer): boolean {
-  if (key.asymmetricKeyType === 'ed25519') return verify(null, bytes, key, signature);
-  return hashes.some((algorithm) => verify(algorithm, bytes, key, signature));
+/** Whether the key made the signature of these bytes. Verified outside the event loop, because a large key, or the hash of an attestation, takes tens of milliseconds. */
+export async function isSignedBy({ key }: PublicKey, bytes: Buffer, signature: Buffer): Promise<boolean> {
+  for (const algorithm of key.asymmetricKeyType === 'ed25519' ? [null] : hashes) {
+    if (await verifyOutside(algorithm, bytes, key, signature)) return true;
+  }
+  return false;
 }
 
-/** Finds the key that made the signature of these bytes. Each key gets a turn of the event loop, because a verification may take milliseconds. */
+const verifyOutside = promisify<string | null, Buffer, KeyObject, Buffer, boolean>(verify);
+
+/** Finds the key that made the signature of these bytes. */
 export async function findSigningKey(keys: readonly PublicKey[], bytes: Buffer, signature: Buffer): Promise<PublicKey | undefined> {
   for (const key of keys) {
-    await nextTurn();
-    if (isSignedBy(key, bytes, signature)) return key;
+    if (await isSignedBy(key, bytes, signature)) return key;
   }
   return undefined;
 }

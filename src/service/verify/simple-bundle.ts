@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { type Bundle, bundleFromJSON } from '@sigstore/bundle';
 import { z } from 'zod';
-import { parseBoundedJson } from '../../core/model/bounded-json.ts';
+import { type JsonLimits, parseBoundedJson } from '../../core/model/bounded-json.ts';
 
 /** A layer of the image `sha256-….sig`: its annotations, and its content, which was signed. */
 export interface SimpleSignature {
@@ -31,11 +31,19 @@ const entrySchema = z.object({
 const bodySchema = z.object({ kind: z.string(), apiVersion: z.string() });
 const timestampSchema = z.object({ SignedRFC3161Timestamp: z.string() });
 
-/**
- * A keyless signature of cosign 2 as a Sigstore bundle (v0.1), so that both formats are verified in one way. Its digest is computed from the payload.
- * Throws an Error if parts are missing.
- */
+/** A keyless signature of cosign 2 as a Sigstore bundle, so that both formats are verified in one way. Its digest is computed from the payload. Throws an Error if parts are missing. */
 export function toBundle({ payload, annotations }: SimpleSignature): Bundle {
+  return bundleFromJSON({
+    ...readProofs(annotations),
+    messageSignature: {
+      messageDigest: { algorithm: 'SHA2_256', digest: hash('sha256', payload, 'base64') },
+      signature: annotations[annotation.signature],
+    },
+  });
+}
+
+/** What proves a keyless signature in the annotations of cosign 2, as the parts of a Sigstore bundle (v0.1) beside its content. Throws an Error if parts are missing. */
+export function readProofs(annotations: SimpleSignature['annotations']): object {
   const certificate = annotations[annotation.certificate];
   const entry = annotations[annotation.bundle];
   const timestamp = annotations[annotation.timestamp];
@@ -43,18 +51,14 @@ export function toBundle({ payload, annotations }: SimpleSignature): Bundle {
   if (entry === undefined) throw new Error('it has no entry of a transparency log');
   const rfc3161Timestamps =
     timestamp === undefined ? [] : [{ signedTimestamp: parseJson(timestampSchema, timestamp, 'its timestamp').SignedRFC3161Timestamp }];
-  return bundleFromJSON({
+  return {
     mediaType: 'application/vnd.dev.sigstore.bundle+json;version=0.1',
     verificationMaterial: {
       x509CertificateChain: { certificates: [{ rawBytes: leafOf(certificate) }] },
       tlogEntries: [toLogEntry(entry)],
       timestampVerificationData: { rfc3161Timestamps },
     },
-    messageSignature: {
-      messageDigest: { algorithm: 'SHA2_256', digest: hash('sha256', payload, 'base64') },
-      signature: annotations[annotation.signature],
-    },
-  });
+  };
 }
 
 function toLogEntry(text: string): object {
@@ -94,10 +98,10 @@ export function readSimplePayload(bytes: Buffer): string {
 }
 
 /** Parses JSON against a schema; throws an Error that names the part and says what is wrong with it. */
-export function parseJson<T extends z.ZodType>(schema: T, json: string, part: string): z.output<T> {
+export function parseJson<T extends z.ZodType>(schema: T, json: string | Uint8Array, part: string, limits?: JsonLimits): z.output<T> {
   let value: unknown;
   try {
-    value = parseBoundedJson(json);
+    value = parseBoundedJson(json, limits);
   } catch (error) {
     throw new Error(`${part} is not JSON`, { cause: error });
   }

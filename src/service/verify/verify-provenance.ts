@@ -6,7 +6,7 @@ import { formatRepository } from '../../core/model/image-reference.ts';
 import type { ImageSource } from '../../core/model/image-source.ts';
 import { versionOfTag } from '../../core/model/oci-chart.ts';
 import type { VerificationResult } from '../../core/model/verification.ts';
-import type { SignatureRegistry } from './find-signatures.ts';
+import type { SignatureRegistry } from './find-attached.ts';
 import type { PgpKey } from './openpgp/keys.ts';
 import { verifyMessage } from './openpgp/verify-message.ts';
 

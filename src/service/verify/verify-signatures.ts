@@ -1,13 +1,11 @@
 /** Verifies the signatures that were found for an image, in the formats of cosign 2 and cosign 3. */
-import { bundleFromJSON, isBundleWithDsseEnvelope, isBundleWithPublicKey, type BundleWithDsseEnvelope } from '@sigstore/bundle';
-import { z } from 'zod';
 import { describeError } from '../../core/model/errors.ts';
 import type { VerificationResult } from '../../core/model/verification.ts';
 import { signaturePredicate, type BundleSignature, type FoundSignature } from './find-signatures.ts';
 import { findSigningKey } from './public-keys.ts';
-import { annotation, parseJson, readSimplePayload, toBundle, type SimpleSignature } from './simple-bundle.ts';
+import { openBundle, readStatement, verifySeal, type SealedStatement, type Statement } from './sealed-statement.ts';
+import { annotation, readSimplePayload, toBundle, type SimpleSignature } from './simple-bundle.ts';
 import { verifyKeyless, type SignatureResult, type Trust } from './trust.ts';
-import { parseBoundedJson } from '../../core/model/bounded-json.ts';
 
 const maxReasons = 3;
 
@@ -37,7 +35,8 @@ async function verifySignature(signature: FoundSignature, digest: string, trust:
   }
 }
 
-function describeTrust({ keys, signers }: Trust): string {
+/** Who must have signed, for people. */
+export function describeTrust({ keys, signers }: Trust): string {
   const names = [...keys.map(({ name, fingerprint }) => `${name} (${fingerprint})`), ...signers.map(({ description }) => description)];
   return names.join(' or ');
 }
@@ -59,67 +58,18 @@ async function verifySimple(found: SimpleSignature, digest: string, trust: Trust
   return { kind: 'invalid', why: 'a signature was made with another key' };
 }
 
-type Envelope = BundleWithDsseEnvelope['content']['dsseEnvelope'];
-
 /** Verifies a bundle of cosign 3: a statement about the digest, in an envelope that was signed by a key or keyless. Never rejects. */
 async function verifyBundle({ json }: BundleSignature, digest: string, trust: Trust): Promise<SignatureResult> {
-  let bundle: BundleWithDsseEnvelope;
+  let sealed: SealedStatement;
   let statement: Statement;
   try {
-    bundle = readBundle(json);
-    statement = readEnvelope(bundle.content.dsseEnvelope);
+    sealed = openBundle(json);
+    statement = readStatement(sealed);
   } catch (error) {
     return { kind: 'invalid', why: `a bundle is not the signature of an image: ${describeError(error)}` };
   }
   if (statement.predicateType !== signaturePredicate) return { kind: 'unrelated' };
   if (!statement.digests.includes(digest))
     return { kind: 'invalid', why: `a signature is for ${statement.digests.join(', ') || 'nothing'}` };
-  if (!isBundleWithPublicKey(bundle)) return verifyKeyless(() => bundle, undefined, trust);
-  return verifyByKey(bundle.content.dsseEnvelope, bundle.verificationMaterial.content.publicKey.hint, trust);
-}
-
-function readBundle(json: Buffer): BundleWithDsseEnvelope {
-  const bundle = bundleFromJSON(parseBoundedJson(json));
-  if (isBundleWithDsseEnvelope(bundle)) return bundle;
-  throw new Error('it contains a signature without a statement');
-}
-
-/** Verifies an envelope with the keys of a policy, without a transparency log. `hint`: the fingerprint of the signing key, for the message. */
-async function verifyByKey(envelope: Envelope, hint: string, { keys }: Trust): Promise<SignatureResult> {
-  const bytes = preAuthEncoding(envelope);
-  // A bundle has exactly one signature: the library refuses others.
-  for (const { sig } of envelope.signatures) {
-    const key = await findSigningKey(keys, bytes, sig);
-    if (key !== undefined) return { kind: 'valid', by: key.name };
-  }
-  return { kind: 'invalid', why: `a signature was made with another key${hint === '' ? '' : ` (${hint.slice(0, 64)})`}` };
-}
-
-/** The signed bytes of an envelope. https://github.com/secure-systems-lab/dsse/blob/master/protocol.md */
-function preAuthEncoding({ payloadType, payload }: Envelope): Buffer {
-  const type = Buffer.from(payloadType);
-  return Buffer.concat([Buffer.from(`DSSEv1 ${type.length} ${payloadType} ${payload.length} `), payload]);
-}
-
-/** The fields of an in-toto statement that signatures need. https://github.com/in-toto/attestation/blob/main/spec/v1/statement.md */
-interface Statement {
-  readonly predicateType: string;
-  /** The digests of all subjects, as `sha256:…`. */
-  readonly digests: readonly string[];
-}
-
-const statementSchema = z.object({
-  _type: z.string(),
-  predicateType: z.string(),
-  subject: z.array(z.object({ digest: z.record(z.string(), z.string()) })),
-});
-const statementType = 'application/vnd.in-toto+json';
-
-/** Reads the statement in an envelope; throws an Error if there is none. */
-function readEnvelope({ payloadType, payload }: Envelope): Statement {
-  if (payloadType !== statementType) throw new Error(`it contains "${payloadType}"`);
-  const { _type, predicateType, subject } = parseJson(statementSchema, payload.toString('utf8'), 'its statement');
-  if (!/^https:\/\/in-toto\.io\/Statement\/v(?:0\.1|1)$/.test(_type)) throw new Error(`it is of type "${_type}"`);
-  const digests = subject.flatMap(({ digest }) => Object.entries(digest).map(([algorithm, hex]) => `${algorithm}:${hex}`));
-  return { predicateType, digests };
+  return verifySeal(sealed, trust);
 }

@@ -1,6 +1,7 @@
 /** A registry that holds signatures, in memory; notes what is asked. */
 import { hash } from 'node:crypto';
-import type { BundleSignature, Referrer, SignatureRegistry } from '../../../src/service/verify/find-signatures.ts';
+import type { Referrer, SignatureRegistry } from '../../../src/service/verify/find-attached.ts';
+import type { BundleSignature } from '../../../src/service/verify/find-signatures.ts';
 import type { SimpleSignature } from '../../../src/service/verify/simple-bundle.ts';
 import { bundleType } from './cosign.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { formatRepository } from '../../../src/core/model/image-reference.ts';
 import { type Verification, wantSigner } from '../../../src/core/model/verification.ts';
-import type { SignatureRegistry } from '../../../src/service/verify/find-signatures.ts';
+import type { SignatureRegistry } from '../../../src/service/verify/find-attached.ts';
 import { createImageVerifier } from '../../../src/service/verify/image-verifier.ts';
 import type { ReadSecret } from '../../../src/service/verify/public-keys.ts';
 import { readTrustRoot } from '../../../src/service/verify/trust.ts';
