@@ -1,14 +1,20 @@
 /** Caches in memory whose size is bounded. */
 
-/** A Map that removes the least recently used entry when it exceeds its limit. It is for caches whose keys come from outside. */
+/**
+ * A Map that removes the least recently used entries when it exceeds its limit: a number of entries, or what they weigh together, such as bytes. It is for
+ * caches whose keys come from outside.
+ */
 export class BoundedMap<K, V> extends Map<K, V> {
   readonly #limit: number;
+  readonly #weigh: (value: V) => number;
+  #weight = 0;
   /** Goes on from the last entry that it removed: a new iterator would pass all places that removed entries have left at the start of a Map. */
   #oldest: MapIterator<K> = this.keys();
 
-  constructor(limit: number) {
+  constructor(limit: number, weigh: (value: V) => number = () => 1) {
     super();
     this.#limit = limit;
+    this.#weigh = weigh;
   }
 
   override get(key: K): V | undefined {
@@ -22,8 +28,20 @@ export class BoundedMap<K, V> extends Map<K, V> {
   override set(key: K, value: V): this {
     this.delete(key);
     super.set(key, value);
-    if (this.size > this.#limit) this.#removeOldest();
+    this.#weight += this.#weigh(value);
+    while (this.#weight > this.#limit && this.size > 0) this.#removeOldest();
     return this;
+  }
+
+  override delete(key: K): boolean {
+    if (!this.has(key)) return false;
+    this.#weight -= this.#weigh(super.get(key) as V);
+    return super.delete(key);
+  }
+
+  override clear(): void {
+    super.clear();
+    this.#weight = 0;
   }
 
   #removeOldest(): void {

@@ -18,6 +18,24 @@ test('the entry that was not set or read for the longest time is evicted', () =>
   );
 });
 
+test('entries with a weight are evicted until the others are not too heavy together, and one that is too heavy alone is not kept', () => {
+  const map = new BoundedMap<string, number>(10, (value) => value);
+  map.set('a', 4).set('b', 3).set('c', 3);
+  assert.deepEqual([...map.keys()], ['a', 'b', 'c']);
+  map.set('a', 5);
+  assert.deepEqual([...map.keys()], ['c', 'a']);
+  map.delete('a');
+  map.set('d', 7);
+  assert.deepEqual([...map.keys()], ['c', 'd']);
+  map.set('e', 11);
+  assert.deepEqual([...map.keys()], []);
+  map.set('f', 10);
+  assert.deepEqual([...map.keys()], ['f']);
+  map.clear();
+  map.set('g', 10);
+  assert.deepEqual([...map.keys()], ['g']);
+});
+
 test('asking whether a key exists does not keep its entry', () => {
   const map = new BoundedMap<string, number>(2);
   map.set('a', 0).set('b', 1);
