@@ -44,6 +44,22 @@ export interface VexStatement {
   readonly by: string;
 }
 
+/** The statuses of statements, in the order of the caution that they ask for. */
+const caution: readonly VexStatement['status'][] = ['fixed', 'not_affected', 'under_investigation', 'affected'];
+
+/** The last statement about each id; of several of the same time, the one that asks for the most caution. */
+export function lastStatements(statements: readonly VexStatement[]): ReadonlyMap<string, VexStatement> {
+  const last = new Map<string, VexStatement>();
+  for (const one of statements) {
+    for (const id of one.ids) {
+      const known = last.get(id);
+      const later = known === undefined ? 1 : one.statedMs - known.statedMs || caution.indexOf(one.status) - caution.indexOf(known.status);
+      if (later > 0) last.set(id, one);
+    }
+  }
+  return last;
+}
+
 /** All that counts about one digest. */
 export interface Evidence {
   readonly reports: readonly ScanReport[];

@@ -14,6 +14,7 @@ import { defined } from '../model/defined.ts';
 import { cut, formatDuration, listFew, toSeconds } from '../model/text.ts';
 import {
   isAtLeast,
+  lastStatements,
   vulnerabilitySeverities,
   type Advisory,
   type Evidence,
@@ -84,7 +85,8 @@ function compare({ reports, statements, all }: Candidate, running: AssessInput['
   const name = nameOf(running);
   if (pairs.length === 0) return { ...name, unknown: short(whyUnknown(running, known, reports)), fixes: [], adds: [] };
   const ids = new Set(all.map(({ id }) => id));
-  const isStated = (id: string, status: VexStatement['status']) => lastStatement(id, statements)?.status === status;
+  const last = lastStatements(statements);
+  const isStated = (id: string, status: VexStatement['status']) => last.get(id)?.status === status;
   const isAffected = (id: string) => ids.has(id) || isStated(id, 'affected') || isStated(id, 'under_investigation');
   const fixes = pairs.flatMap(({ report, before }) =>
     before.advisories.filter((one) => !isAffected(one.id) && (isStated(one.id, 'fixed') || knewOf(one, report, before))),
@@ -134,19 +136,12 @@ function newestReports(reports: readonly ScanReport[]): readonly ScanReport[] {
 
 /** A report without what its maker states not to affect the image, each id once. */
 function withoutStated(report: ScanReport, statements: readonly VexStatement[]): ScanReport {
+  const last = lastStatements(statements);
   const advisories = once(report.advisories).filter(({ id }) => {
-    const status = lastStatement(id, statements)?.status;
+    const status = last.get(id)?.status;
     return status !== 'not_affected' && status !== 'fixed';
   });
   return { ...report, advisories };
-}
-
-const caution: readonly VexStatement['status'][] = ['fixed', 'not_affected', 'under_investigation', 'affected'];
-
-/** The last statement about an id; of several of the same time, the one that asks for the most caution. */
-function lastStatement(id: string, statements: readonly VexStatement[]): VexStatement | undefined {
-  const about = statements.filter(({ ids }) => ids.includes(id));
-  return about.toSorted((a, b) => b.statedMs - a.statedMs || caution.indexOf(b.status) - caution.indexOf(a.status))[0];
 }
 
 /** Each id once, with its highest severity. */
