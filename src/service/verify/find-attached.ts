@@ -26,6 +26,7 @@ export interface Referrer {
 }
 
 const manifestSchema = z.object({
+  annotations: z.record(z.string(), z.string()).catch({}),
   layers: z.array(
     z.object({
       mediaType: z.string(),
@@ -54,13 +55,16 @@ export interface Wanted {
   readonly names: readonly [one: string, many: string];
   /** The end of the tag under which cosign 2 stores it: `sig`. */
   readonly suffix: string;
-  isReferrer(referrer: Referrer): boolean;
-  isLayer(layer: AttachedLayer): boolean;
+  /** The types of manifests, and of layers, in which it is; bundles are searched as well. */
+  readonly artifactTypes: readonly string[];
+  readonly layerTypes: readonly string[];
+  /** Whether statements of this kind are wanted. Without an annotation that names their kind, they are found as well. */
+  isPredicate(type: string): boolean;
 }
 
-export const bundleType = /^application\/vnd\.dev\.sigstore\.bundle(?:\.v|\+json)/;
-/** The annotation with which cosign 3 names the kind of statement in a bundle. An index that cosign writes has none. */
-export const predicateAnnotation = 'dev.sigstore.bundle.predicateType';
+const bundlePattern = /^application\/vnd\.dev\.sigstore\.bundle(?:\.v|\+json)/;
+/** The annotations with which cosign 3 and cosign 2 name the kind of a statement. An index that cosign writes has none. */
+const predicateAnnotations = ['dev.sigstore.bundle.predicateType', 'predicateType'];
 /** How many manifests, and layers of each, are read: the latest, which are the last in the list. Anybody who may push to the repository may push more. */
 const maxAttached = 32;
 /** The time limit for reading all of them. Each may take seconds. */
@@ -82,7 +86,9 @@ export async function* findAttached(source: ImageSource, digest: string, wanted:
   };
   const search = { ...ports, source, wanted, checkTime };
   yield* readManifestOf(`${digest.replace(':', '-')}.${wanted.suffix}`, search);
-  const referrers = (await registry.listReferrers(source, digest, undefined, signal)).filter(wanted.isReferrer);
+  const referrers = (await registry.listReferrers(source, digest, undefined, signal)).filter(
+    ({ artifactType = '', annotations }) => isType(artifactType, wanted.artifactTypes) && mayBeWanted(annotations, wanted),
+  );
   yield* countLeftOut(referrers);
   for (const { digest } of referrers.slice(-maxAttached)) yield* readManifestOf(digest, search);
 }
@@ -98,22 +104,37 @@ async function* readManifestOf(reference: string, search: Search): AsyncGenerato
   checkTime();
   const manifest = await registry.readManifest(source, reference, signal);
   if (manifest === undefined) return;
-  const layers = parseLayers(manifest.bytes)?.filter(wanted.isLayer);
-  if (layers === undefined) yield { kind: 'unreadable', why: `${reference} is not a manifest of ${wanted.names[1]}` };
-  yield* countLeftOut(layers ?? []);
-  for (const layer of (layers ?? []).slice(-maxAttached)) {
+  const { layers: all, annotations } = parseLayers(manifest.bytes) ?? {};
+  if (all === undefined) yield { kind: 'unreadable', why: `${reference} is not a manifest of ${wanted.names[1]}` };
+  if (all === undefined || !mayBeWanted(annotations, wanted)) return;
+  const layers = all.filter((layer) => isType(layer.mediaType, wanted.layerTypes) && mayBeWanted(layer.annotations, wanted));
+  yield* countLeftOut(layers);
+  for (const layer of layers.slice(-maxAttached)) {
     checkTime();
     yield { kind: 'layer', ...layer };
   }
+}
+
+/** Whether a media type is that of a bundle. */
+export function isBundleType(mediaType: string): boolean {
+  return bundlePattern.test(mediaType);
+}
+
+function isType(mediaType: string, types: readonly string[]): boolean {
+  return isBundleType(mediaType) || types.includes(mediaType);
+}
+
+function mayBeWanted(annotations: Readonly<Record<string, string>> = {}, { isPredicate }: Wanted): boolean {
+  return predicateAnnotations.every((name) => annotations[name] === undefined || isPredicate(annotations[name]));
 }
 
 function* countLeftOut(all: readonly unknown[]): Generator<Attached> {
   if (all.length > maxAttached) yield { kind: 'left-out', count: all.length - maxAttached };
 }
 
-function parseLayers(bytes: Buffer): readonly AttachedLayer[] | undefined {
+function parseLayers(bytes: Buffer): z.output<typeof manifestSchema> | undefined {
   try {
-    return manifestSchema.safeParse(parseBoundedJson(bytes)).data?.layers;
+    return manifestSchema.safeParse(parseBoundedJson(bytes)).data;
   } catch {
     // A text that is no manifest is reported by the caller.
     return undefined;

@@ -1,12 +1,10 @@
 /** Finds the signatures of an image in its registry. */
 import type { ImageSource } from '../../core/model/image-source.ts';
 import {
-  bundleType,
   findAttached,
-  predicateAnnotation,
+  isBundleType,
   readLayer,
   type AttachedLayer,
-  type Referrer,
   type SignaturePorts,
   type Unreadable,
   type Wanted,
@@ -32,8 +30,9 @@ const maxBytes = { simple: 65_536, bundle: 1_048_576 };
 const signatures: Wanted = {
   names: ['a signature', 'signatures'],
   suffix: 'sig',
-  isReferrer: isSignature,
-  isLayer: ({ mediaType }) => kindOf(mediaType) !== undefined,
+  artifactTypes: [simpleReferrer],
+  layerTypes: [simpleType],
+  isPredicate: (type) => type === signaturePredicate,
 };
 
 /** Finds the signatures of a digest; each is read only when the caller requests it. */
@@ -41,25 +40,13 @@ export async function* findSignatures(source: ImageSource, digest: string, ports
   for await (const found of findAttached(source, digest, signatures, ports)) {
     if (found.kind === 'unreadable') yield found;
     if (found.kind !== 'layer') continue;
-    const kind = kindOf(found.mediaType);
-    if (kind !== undefined) yield await readSignature(kind, found, { ...ports, source });
+    const kind = isBundleType(found.mediaType) ? 'bundle' : 'simple';
+    yield await readSignature(kind, found, { ...ports, source });
   }
 }
 
-/** Whether a referrer is a signature; attestations have the same artifact type. Without a predicate, as in an index that cosign writes, its bundle shows it. */
-function isSignature({ artifactType = '', annotations = {} }: Referrer): boolean {
-  const { [predicateAnnotation]: predicate = signaturePredicate } = annotations;
-  return artifactType === simpleReferrer || (bundleType.test(artifactType) && predicate === signaturePredicate);
-}
-
-type Kind = keyof typeof maxBytes;
-
-function kindOf(mediaType: string): Kind | undefined {
-  return mediaType === simpleType ? 'simple' : bundleType.test(mediaType) ? 'bundle' : undefined;
-}
-
 async function readSignature(
-  kind: Kind,
+  kind: keyof typeof maxBytes,
   layer: AttachedLayer,
   { source, ...ports }: SignaturePorts & { readonly source: ImageSource },
 ): Promise<FoundSignature> {

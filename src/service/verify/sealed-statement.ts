@@ -9,7 +9,7 @@ import {
 import { z } from 'zod';
 import { type JsonLimits, parseBoundedJson } from '../../core/model/bounded-json.ts';
 import { findSigningKey } from './public-keys.ts';
-import { annotation, parseJson, readProofs } from './simple-bundle.ts';
+import { annotation, checkShape, parseJson, readProofs } from './simple-bundle.ts';
 import { verifyKeyless, type SignatureResult, type Trust } from './trust.ts';
 
 type Envelope = BundleWithDsseEnvelope['content']['dsseEnvelope'];
@@ -82,9 +82,19 @@ const statementSchema = z.object({
 const statementType = 'application/vnd.in-toto+json';
 
 /** Reads the statement in an envelope; throws an Error if there is none. It is not verified. */
-export function readStatement({ envelope: { payloadType, payload } }: SealedStatement, limits?: JsonLimits): Statement {
+export function readStatement(sealed: SealedStatement): Statement {
+  return parseStatement(parseJson(z.unknown(), payloadOf(sealed), 'its statement'));
+}
+
+/** The bytes of the statement in an envelope; throws an Error if it contains something else. */
+export function payloadOf({ envelope: { payloadType, payload } }: SealedStatement): Buffer {
   if (payloadType !== statementType) throw new Error(`it contains "${payloadType}"`);
-  const { _type, predicateType, subject, predicate } = parseJson(statementSchema, payload, 'its statement', limits);
+  return payload;
+}
+
+/** Reads a statement; throws an Error if it is none. */
+export function parseStatement(json: unknown): Statement {
+  const { _type, predicateType, subject, predicate } = checkShape(statementSchema, json, 'its statement');
   if (!/^https:\/\/in-toto\.io\/Statement\/v(?:0\.1|1)$/.test(_type)) throw new Error(`it is of type "${_type}"`);
   const digests = subject.flatMap(({ digest }) => Object.entries(digest).map(([algorithm, hex]) => `${algorithm}:${hex}`));
   return { predicateType, digests, predicate };

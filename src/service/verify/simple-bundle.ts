@@ -105,6 +105,11 @@ export function parseJson<T extends z.ZodType>(schema: T, json: string | Uint8Ar
   } catch (error) {
     throw new Error(`${part} is not JSON`, { cause: error });
   }
+  return checkShape(schema, value, part);
+}
+
+/** Checks a value against a schema; throws an Error that names the part and says what is wrong with it. */
+export function checkShape<T extends z.ZodType>(schema: T, value: unknown, part: string): z.output<T> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;

@@ -11,7 +11,7 @@ export interface FoundVulnerability {
 }
 
 /** The ids of databases of vulnerabilities: `CVE-2026-1234`, `GHSA-…`, `RHSA-2026:1234`. */
-const idPattern = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/;
+export const idPattern = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/;
 /** Names of packages as they are shown; what is written in another way is left out. */
 const packagePattern = /^[\x21-\x7e]{1,128}$/;
 const published = /^\d{4}-\d{2}-\d{2}(?:[T ][\d:.+Z-]{0,32})?$/;

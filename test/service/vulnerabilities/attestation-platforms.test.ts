@@ -1,0 +1,164 @@
+/** Statements of OpenVEX, and attestations about images of several platforms, at a real registry. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { lastStatements } from '../../../src/core/model/vulnerabilities.ts';
+import { readManifest } from '../../harness/push-image.ts';
+import { digestOf } from '../../core/model/samples.ts';
+import { ecSigner } from '../verify/cosign.ts';
+import { openShop, ours, type Shop } from './attest.ts';
+import { pushAttestation, scanByTrivy, scanType, vexOf, vexType } from './push-attestation.ts';
+
+let shop: Shop;
+before(async () => {
+  shop = await openShop();
+});
+after(() => shop.stop());
+
+const repository = 'shop/web';
+const days = (count: number) => new Date(Date.parse('2026-03-01T12:00:00Z') + count * 86_400_000);
+const scan = (digest: string, ids: readonly string[], at = days(0), signer = ours) =>
+  pushAttestation(shop.registry, repository, digest, {
+    signer,
+    predicateType: scanType,
+    predicate: scanByTrivy(
+      ids.map((id) => [id, 'HIGH']),
+      at,
+    ),
+  });
+const state = (digest: string, predicate: object) =>
+  pushAttestation(shop.registry, repository, digest, { signer: ours, predicateType: vexType, predicate });
+const by = 'the attestation by key cosign.pub of Secret shop/keys';
+
+describe('a statement of OpenVEX', () => {
+  for (const status of ['not_affected', 'affected', 'fixed', 'under_investigation']) {
+    test(`counts with the status ${status}`, async () => {
+      const digest = await shop.image(repository);
+      await state(digest, vexOf('CVE-1', status, days(1)));
+      const expected = [{ ids: ['CVE-1'], status, statedMs: days(1).getTime(), by }];
+      assert.deepEqual(await shop.read(repository, digest), { reports: [], statements: expected, problems: [] });
+    });
+  }
+
+  test('has other names of the same vulnerability, and its own time rather than that of its document', async () => {
+    const digest = await shop.image(repository);
+    const document = vexOf('CVE-1', 'fixed', days(5), { timestamp: days(2).toISOString() }) as { statements: object[] };
+    const vulnerability = { name: 'CVE-1', aliases: ['GHSA-jfh8-c2jp-5v3q', 'CVE-1'] };
+    await state(digest, { ...document, statements: [{ ...document.statements[0], vulnerability }] });
+    const [found, ...more] = (await shop.read(repository, digest)).statements;
+    assert.deepEqual([found?.ids, found?.statedMs, more], [['CVE-1', 'GHSA-jfh8-c2jp-5v3q'], days(2).getTime(), []]);
+  });
+
+  test('has the time of the last change of its document', async () => {
+    const digest = await shop.image(repository);
+    await state(digest, { ...vexOf('CVE-1', 'fixed', days(1)), last_updated: days(3).toISOString() });
+    assert.equal((await shop.read(repository, digest)).statements[0]?.statedMs, days(3).getTime());
+  });
+
+  test('may be written as version 0.0.1 wrote it', async () => {
+    const digest = await shop.image(repository);
+    const document = { ...vexOf('', '', days(1)), statements: [{ vulnerability: 'CVE-1', status: 'fixed', products: ['pkg:oci/web'] }] };
+    await pushAttestation(shop.registry, repository, digest, {
+      signer: ours,
+      predicateType: 'https://openvex.dev/ns',
+      predicate: document,
+    });
+    assert.deepEqual((await shop.read(repository, digest)).statements[0]?.ids, ['CVE-1']);
+  });
+
+  test('counts if its products name this image, by any of their digests, or no digest', async () => {
+    const digest = await shop.image(repository);
+    const [, hex = ''] = digest.split(':');
+    const other = { '@id': `pkg:oci/web@${digestOf('b').replace(':', '%3A')}` };
+    const products = [
+      [other, { '@id': `pkg:oci/web@sha256%3A${hex}?repository_url=x` }],
+      [other, { identifiers: { purl: `pkg:oci/web@sha256:${hex}` } }],
+      [other, { hashes: { 'sha-256': hex } }],
+      [`pkg:oci/web@sha256%3a${hex.toUpperCase()}`],
+      [{ '@id': 'pkg:apk/wolfi/git@2.39.0-r1' }],
+      [],
+    ];
+    for (const [index, one] of products.entries()) await state(digest, vexOf(`CVE-${index}`, 'fixed', days(index), { products: one }));
+    const { statements, problems } = await shop.read(repository, digest);
+    assert.deepEqual(new Set(statements.map(({ ids }) => ids[0])), new Set(products.map((_, index) => `CVE-${index}`)));
+    assert.deepEqual(problems, []);
+  });
+
+  test('of those that contradict each other, the last has the last word, and at the same time the more cautious', async () => {
+    const digest = await shop.image(repository);
+    await state(digest, vexOf('CVE-1', 'not_affected', days(1)));
+    await state(digest, vexOf('CVE-1', 'affected', days(2)));
+    await state(digest, vexOf('CVE-2', 'fixed', days(1)));
+    await state(digest, vexOf('CVE-2', 'under_investigation', days(1)));
+    const last = lastStatements((await shop.read(repository, digest)).statements);
+    assert.deepEqual([last.get('CVE-1')?.status, last.get('CVE-2')?.status], ['affected', 'under_investigation']);
+  });
+});
+
+describe('an image of several platforms', () => {
+  async function pushIndex(architectures = ['amd64', 'arm64']) {
+    const { digest } = await shop.index(repository, architectures);
+    const { manifests } = (await readManifest({ host: shop.host, repository, tag: '' }, digest)) as { manifests: { digest: string }[] };
+    return { digest, images: manifests.map((one) => one.digest) as [string, ...string[]] };
+  }
+
+  test('is reported by the attestations about its index alone, if there are any', async () => {
+    const { digest, images } = await pushIndex();
+    await scan(digest, ['CVE-1']);
+    for (const image of images) await scan(image, ['CVE-2'], days(1));
+    const { reports, problems } = await shop.read(repository, digest);
+    assert.deepEqual(
+      reports.map(({ advisories }) => advisories.map(({ id }) => id)),
+      [['CVE-1']],
+    );
+    assert.deepEqual(problems, []);
+  });
+
+  test('is reported by those about all of its images together, which know what the oldest knows', async () => {
+    const { digest, images } = await pushIndex();
+    for (const [index, image] of images.entries()) {
+      await scan(image, ['CVE-0'], days(-9));
+      await scan(image, ['CVE-1', `CVE-1${index}`], days(index));
+    }
+    const { reports, problems } = await shop.read(repository, digest);
+    assert.deepEqual(
+      reports.map(({ advisories }) => advisories.map(({ id }) => id)),
+      [['CVE-1', 'CVE-10', 'CVE-11']],
+    );
+    assert.deepEqual([reports[0]?.scannedMs, reports[0]?.scanner, problems], [days(0).getTime(), 'trivy', []]);
+  });
+
+  test('is not reported if one of its images is not, which is named', async () => {
+    const { digest, images } = await pushIndex();
+    await scan(images[0], ['CVE-1']);
+    await scan(images[1] ?? '', ['CVE-1'], days(0), ecSigner());
+    const { reports, problems } = await shop.read(repository, digest);
+    assert.deepEqual(reports, []);
+    assert.match(problems[0] ?? '', /^linux\/arm64: an attestation of vulnerabilities is not signed by/);
+    assert.equal(problems[1], 'no attestation of trivy about linux/arm64 counts, so that those about the other platforms do not');
+  });
+
+  test('with more images than are read is not reported, and it is said', async () => {
+    const { digest, images } = await pushIndex(Array.from({ length: 9 }, (_, index) => `a${index}`));
+    for (const image of images) await scan(image, []);
+    const { reports, problems } = await shop.read(repository, digest);
+    assert.deepEqual([reports, problems], [[], ['the attestations of its 9 platforms are not read, because at most 8 are']]);
+  });
+
+  test('is called not affected only if each of its images is, by the last word about it', async () => {
+    const { digest, images } = await pushIndex();
+    for (const image of images) {
+      await scan(image, ['CVE-1', 'CVE-2', 'CVE-3', 'CVE-4']);
+      await state(image, vexOf('CVE-1', 'not_affected', days(1)));
+      await state(image, vexOf('CVE-4', 'fixed', days(1)));
+    }
+    await state(images[0], vexOf('CVE-2', 'not_affected', days(2)));
+    await state(images[0], vexOf('CVE-3', 'not_affected', days(2)));
+    await state(images[1] ?? '', vexOf('CVE-3', 'affected', days(1)));
+    await state(digest, vexOf('CVE-4', 'under_investigation', days(2)));
+    const { statements, reports } = await shop.read(repository, digest);
+    assert.equal(reports.length, 1);
+    const last = lastStatements(statements);
+    const words = ['CVE-1', 'CVE-2', 'CVE-3', 'CVE-4'].map((id) => last.get(id)?.status);
+    assert.deepEqual(words, ['not_affected', undefined, 'affected', 'under_investigation']);
+  });
+});
