@@ -22,6 +22,11 @@ export const guardTexts: Readonly<Record<string, { readonly stops: string; reado
   paused: { stops: 'the rollouts of the Deployment are paused', shownAs: 'Held', reason: 'TargetPaused' },
   'dry-run': { stops: 'mode: DryRun', shownAs: 'Ready', reason: 'DryRun' },
   proven: { stops: 'a followed policy has not run it for long enough', shownAs: 'Reconciling or Ready', reason: 'NotProven' },
+  vulnerabilities: {
+    stops: 'more vulnerabilities than the running image, or unknown ones',
+    shownAs: 'Held, or Reconciling',
+    reason: 'MoreVulnerable',
+  },
   approval: { stops: 'mode: Approval, and nobody has approved it', shownAs: 'ApprovalRequired', reason: 'ApprovalRequired' },
   'on-hold': { stops: 'somebody holds the policy at what it runs', shownAs: 'Held', reason: 'OnHold' },
   repeats: { stops: 'the same change too often within an hour', shownAs: 'Reconciling', reason: 'TooManyChanges' },

@@ -165,6 +165,21 @@ export const blocked = {
     action:
       'Write the versions that you expect into `select.semver.range` (`>=10 <12`). If the selected image is the right one, run `image-watcher release NS/NAME`. Later changes are not checked. With a written range, `numerical` or `alphabetical` nothing is held; `image-watcher lint --cluster` warns of the same changes before.',
   },
+  MoreVulnerable: {
+    shown: '[`Held`](#condition-held), and `status.vulnerabilities`, which names what the image adds.',
+    cause:
+      'From the severity of `verify.vulnerabilities.notMoreThanRunning` on, the image has more vulnerabilities than the one that it would replace, by reports of the same scanner.',
+    action:
+      'Push an image with fewer of them. If it is to run all the same, run `image-watcher release NS/NAME`; `image-watcher explain NS/NAME` names the vulnerabilities.',
+  },
+  VulnerabilitiesUnknown: {
+    shown:
+      '`Reconciling` for an hour, then [`Held`](#condition-held); `status.vulnerabilities` says what is missing, and what does not count.',
+    cause:
+      'The policy demands with `verify.vulnerabilities.notMoreThanRunning` that the vulnerabilities of an image are known. There is no report of a scanner for it or for the running image, or none that counts.',
+    action:
+      'Attest the scan of the image, or let the scanner of the registry or of the cluster report it. It is looked at again after 15 s, then less and less often for an hour, and then with each poll or push. `image-watcher release NS/NAME` applies it without.',
+  },
   RollbackRequested: {
     shown: '`status.rejected[].reason`. The condition has the reason [`RejectedDigest`](#rejecteddigest).',
     cause:

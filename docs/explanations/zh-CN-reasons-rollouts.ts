@@ -98,6 +98,22 @@ export const chineseRollouts: Readonly<Record<string, string>> = {
     '策略按 `semver` 选择而没有 `range`，或其 `range` 包含所有版本（`*`），并且会首次更改某个容器：主版本号超过正在运行的十倍（以 `2021.12.16` 替换 `10.11.4`），或者镜像的创建时间比正在运行的早一天以上。已暂停的更改在无法读取这些时间时保持暂停。',
   'Write the versions that you expect into `select.semver.range` (`>=10 <12`). If the selected image is the right one, run `image-watcher release NS/NAME`. Later changes are not checked. With a written range, `numerical` or `alphabetical` nothing is held; `image-watcher lint --cluster` warns of the same changes before.':
     '把你预期的版本写入 `select.semver.range`（`>=10 <12`）。如果选中的镜像正确，请运行 `image-watcher release NS/NAME`。之后的更改不再检查。写明范围，或使用 `numerical`、`alphabetical` 时，不会暂停任何更改；`image-watcher lint --cluster` 会事先对同样的更改发出警告。',
+  'The image has more vulnerabilities than the one that runs (verify.vulnerabilities.notMoreThanRunning).':
+    '镜像的漏洞多于正在运行的镜像（verify.vulnerabilities.notMoreThanRunning）。',
+  'The vulnerabilities of the image are not known, and the policy demands that they are (verify.vulnerabilities.notMoreThanRunning).':
+    '镜像的漏洞未知，而策略要求已知（verify.vulnerabilities.notMoreThanRunning）。',
+  '[`Held`](#condition-held), and `status.vulnerabilities`, which names what the image adds.':
+    '[`Held`](#condition-held)，以及 `status.vulnerabilities`，其中列出该镜像增加的漏洞。',
+  'From the severity of `verify.vulnerabilities.notMoreThanRunning` on, the image has more vulnerabilities than the one that it would replace, by reports of the same scanner.':
+    '从 `verify.vulnerabilities.notMoreThanRunning` 的严重级别起，按同一扫描器的报告，该镜像的漏洞多于它要替换的镜像。',
+  'Push an image with fewer of them. If it is to run all the same, run `image-watcher release NS/NAME`; `image-watcher explain NS/NAME` names the vulnerabilities.':
+    '推送漏洞更少的镜像。如果仍要运行它，请运行 `image-watcher release NS/NAME`；`image-watcher explain NS/NAME` 列出这些漏洞。',
+  '`Reconciling` for an hour, then [`Held`](#condition-held); `status.vulnerabilities` says what is missing, and what does not count.':
+    '一小时内为 `Reconciling`，之后为 [`Held`](#condition-held)；`status.vulnerabilities` 说明缺少什么，以及什么不算数。',
+  'The policy demands with `verify.vulnerabilities.notMoreThanRunning` that the vulnerabilities of an image are known. There is no report of a scanner for it or for the running image, or none that counts.':
+    '策略通过 `verify.vulnerabilities.notMoreThanRunning` 要求镜像的漏洞是已知的。它或正在运行的镜像没有扫描器的报告，或没有算数的报告。',
+  'Attest the scan of the image, or let the scanner of the registry or of the cluster report it. It is looked at again after 15 s, then less and less often for an hour, and then with each poll or push. `image-watcher release NS/NAME` applies it without.':
+    '为镜像的扫描结果作出证明（attestation），或让仓库或集群的扫描器报告它。15 秒后再次查看，之后一小时内间隔越来越长，再往后随每次轮询或推送查看。`image-watcher release NS/NAME` 会在没有证据的情况下应用它。',
   'A user rejected the image.': '用户拒绝了该镜像。',
   '`status.rejected[].reason`; its message says who rejected the image or base, and why. The condition of an ImagePolicy has the reason [`RejectedDigest`](#rejecteddigest), and [`Held`](#condition-held) of a BaseImagePolicy has this one.':
     '`status.rejected[].reason`；其消息说明是谁拒绝了镜像或基础镜像以及为什么。ImagePolicy 的状况的原因是 [`RejectedDigest`](#rejecteddigest)，BaseImagePolicy 的 [`Held`](#状况-held) 则是此原因。',

@@ -1,5 +1,6 @@
 /** A policy, a workload and a registry of the past, with a clock of their own. What decides is the processor of the service. */
 import type { ImagePolicy, PolicySpec } from '../../core/model/image-policy.ts';
+import { noEvidence } from '../../core/model/vulnerabilities.ts';
 import { WaitError, PermanentError } from '../../core/model/errors.ts';
 import type { Reason } from '../../core/model/reasons.ts';
 import type { ContainerChange } from '../../core/model/workload.ts';
@@ -72,6 +73,7 @@ export function createPastWorld(
     workloads,
     registry,
     signatures: { verify: async () => ({ kind: 'verified', by: 'nobody' }) },
+    vulnerabilities: { read: async () => noEvidence },
     report: { recordEvent: () => {}, eventLog: noLog, metrics: createMetrics(), logger: createLogger('silent') },
     queues: { addPolicyJobs: async (jobs) => void (added += jobs.length), repeatPushes: async () => {} },
     bases: { onPush: async () => [] },

@@ -72,6 +72,9 @@ export const reasons = {
   Held: 'a manual change replaced our image, and stays until there is a newer one',
   OnHold: 'somebody holds the policy at what it runs',
   UnlikelyVersion: 'the first change would go to a version that is far from what runs, or to an older image, and the policy names no range',
+  MoreVulnerable: 'the image has more vulnerabilities than the one that runs (verify.vulnerabilities.notMoreThanRunning)',
+  VulnerabilitiesUnknown:
+    'the vulnerabilities of the image are not known, and the policy demands that they are (verify.vulnerabilities.notMoreThanRunning)',
   RejectedDigest: 'the image failed a rollout, was rolled back or was rejected, and is not applied',
   RollbackRequested: 'a user rolled back to an older image',
   RejectedByUser: 'a user rejected the image',

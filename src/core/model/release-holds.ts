@@ -12,6 +12,8 @@ const holdReasons: ReadonlySet<string> = new Set<Reason>([
   'RetriesExhausted',
   'ChangeReverted',
   'UnlikelyVersion',
+  'MoreVulnerable',
+  'VulnerabilitiesUnknown',
   'CheckFailed',
   'CheckTimedOut',
 ]);

@@ -1,3 +1,4 @@
+import type { Assessment } from '../model/assessment.ts';
 import { defined } from '../model/defined.ts';
 import type { Followed } from '../model/followed-status.ts';
 import type { Candidate } from '../model/image-reference.ts';
@@ -44,6 +45,10 @@ export interface Outcome {
   readonly follows?: readonly Followed[];
   /** The pending candidate; absent if it was not evaluated. */
   readonly pending?: PendingChange;
+  /** What is known of the vulnerabilities of the images that are selected and not applied; absent if that was not evaluated. */
+  readonly assessments?: readonly Assessment[];
+  /** Each wait that the changes have skipped, and why. */
+  readonly skipped?: readonly string[];
   /** The image whose checks are to be asked, because it waits for nothing else. */
   readonly toCheck?: Candidate;
   /** The changes that guards blocked. */
@@ -155,14 +160,14 @@ export function outcomeOf(
 
 /** The outcome with its pending candidate. `postponed`: the selected image is not applied yet because of it. */
 export function withPending(outcome: Outcome, pending: PendingChange, postponed: boolean): Outcome {
-  const { next } = pending;
+  const { next, kept } = pending;
   if (!postponed || outcome.kind !== 'unchanged' || next === undefined) return { ...outcome, pending };
   const { tag, digest } = next;
   return {
     ...outcome,
     kind: 'waiting',
     reason: next.reason,
-    message: describeWaiting(next, outcome.sets),
+    message: describeWaiting(next, outcome.sets, kept),
     tag,
     ...defined({ digest }),
     pending,

@@ -7,6 +7,9 @@
  * | would change nothing            | as it is           | the other stays pending | apply the pending one                          |
  * | has been known long enough      | apply it           | apply the candidate     | apply the candidate                            |
  * | is too young                    | it becomes pending | the other stays pending | apply the pending one, then it becomes pending |
+ *
+ * An image for which the policy makes an exception (`minAgeUnless`) counts as known long enough, whether it is the candidate or the pending one. It is not put
+ * before a newer image that is due: which of two images is applied is decided as without exceptions.
  */
 import { isSameWhole } from '../model/companions.ts';
 import { defined } from '../model/defined.ts';
@@ -27,26 +30,33 @@ export interface PendingInput {
   readonly status: Pick<PolicyStatus, 'waiting' | 'latest' | 'history'>;
   /** Whether applying the candidate would change anything. */
   readonly isWanted: (candidate: Candidate) => boolean;
+  /** Whether an image need not reach the minimum age; no image, if absent. */
+  readonly isExempt?: (candidate: Candidate) => boolean;
   readonly now: number;
 }
 
 /** The candidate to plan now, if any, and the pending candidate afterwards, if it is still wanted then. */
 export interface PendingDecision {
   readonly apply?: Candidate;
+  /** Whether the candidate to plan now is younger than the minimum age. */
+  readonly isEarly?: true;
   readonly next?: PendingCandidate;
 }
 
 /** Decides which candidate may be applied now and which one is pending afterwards. */
 export function decidePending({ candidate, pending, ...input }: PendingInput): PendingDecision {
-  const { isWanted, now } = input;
+  const { isWanted, isExempt = () => false, now } = input;
+  const isOldEnough = (wait: PendingCandidate) => dueAt(wait) <= now;
+  const isDue = (wait: PendingCandidate) => isOldEnough(wait) || isExempt(wait);
+  const begin = (image: Candidate, wait: PendingCandidate) => ({ apply: image, ...(!isOldEnough(wait) && ({ isEarly: true } as const)) });
   const held = pending !== undefined && isWanted(pending) ? startWait(pending, input) : undefined;
-  const heldIsDue = held !== undefined && dueAt(held) <= now;
-  if (!isWanted(candidate)) return heldIsDue ? { apply: toCandidate(held) } : { apply: candidate, ...(held && { next: held }) };
+  if (!isWanted(candidate))
+    return held !== undefined && isDue(held) ? begin(toCandidate(held), held) : { apply: candidate, ...(held && { next: held }) };
   const own = startWait(candidate, input);
   const others = held === undefined || isSameImage(held, candidate) ? undefined : held;
-  if (dueAt(own) <= now) return { apply: candidate, ...(others && { next: others }) };
+  if (isDue(own)) return { ...begin(candidate, own), ...(others && { next: others }) };
   if (others === undefined) return { next: own };
-  return heldIsDue ? { apply: toCandidate(others), next: own } : { next: others };
+  return isDue(others) ? { ...begin(toCandidate(others), others), next: own } : { next: others };
 }
 
 function startWait(image: Candidate, { minAgeMs, status, now }: Omit<PendingInput, 'candidate' | 'pending'>): PendingCandidate {
@@ -112,6 +122,8 @@ export type PendingCandidate = Waiting & { readonly tag: string; readonly reason
 export interface PendingChange {
   readonly seen?: Waiting;
   readonly next?: PendingCandidate;
+  /** Why the policy makes no exception for `next` (`minAgeUnless`, `windowsUnless`); absent if it has none for this wait. */
+  readonly kept?: string;
 }
 
 /**
@@ -131,16 +143,18 @@ export function nextPending(
   return isDelayed ? next : unchanged;
 }
 
-/** Describes a wait for conditions, Events and audit records. The text is the same for the same wait. `seen`: images whose companions may be missing. */
+/** Describes a wait for conditions, Events and audit records. The text is the same for the same wait. `seen`: images whose companions may be missing. `kept`: why no exception is made. */
 export function describeWaiting(
   { tag, digest, until, reason }: Waiting,
   seen: readonly (Pick<Candidate, 'tag' | 'digest'> & { readonly missing: readonly string[] })[] = [],
+  kept?: string,
 ): string {
   const missing = seen.find((one) => one.tag === tag && one.digest === digest)?.missing ?? [];
   if (reason === 'CompanionMissing' && missing.length > 0)
     return `${tag} waits for ${missing.join(' and ')}, which the registry does not hold; it is passed over at ${until}`;
   const why = isWaitReason(reason) ? `, ${waitReasons[reason]}` : '';
-  return `${tag ?? 'what is selected'} waits until ${until}${why}`;
+  const waits = `${tag ?? 'what is selected'} waits until ${until}${why}`;
+  return kept === undefined ? waits : `${waits}; it does not skip that wait: ${kept}`;
 }
 
 /** Whether two images have the same tag, the same digest and the same companions. */

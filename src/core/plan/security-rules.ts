@@ -1,7 +1,36 @@
 /** What an assessment of vulnerabilities decides: whether an image may skip a wait, and whether it may replace another one. */
 import type { Assessment, ComparedImage } from '../model/assessment.ts';
+import type { Candidate } from '../model/image-reference.ts';
+import type { PolicySpec } from '../model/image-policy.ts';
 import { listFew } from '../model/text.ts';
 import { isAtLeast, type RuleSeverity, type WaitException } from '../model/vulnerabilities.ts';
+
+/** The assessment of an image, by its digest. */
+export function assessmentOf({ digest }: Pick<Candidate, 'digest'>, assessments: readonly Assessment[] = []): Assessment | undefined {
+  return digest === undefined ? undefined : assessments.find((one) => one.digest === digest);
+}
+
+/** Whether anything is unknown that later evidence may tell. */
+export function isUnknown(assessment: Assessment | undefined): boolean {
+  return assessment === undefined || assessment.unknown !== undefined || assessment.replaces.some(({ unknown }) => unknown !== undefined);
+}
+
+/** The waits for which a policy can make exceptions, by their reasons. */
+const exceptions = { MinAge: 'minAgeUnless', Window: 'windowsUnless' } as const;
+
+type Excepting = Pick<PolicySpec, (typeof exceptions)[keyof typeof exceptions]>;
+
+/** What a policy decides about an exception of a wait; undefined if it makes none. */
+export function exceptionOf(
+  wait: string,
+  spec: Excepting,
+  image: Pick<Candidate, 'digest'>,
+  assessments: readonly Assessment[] | undefined,
+): Exception | undefined {
+  const field = wait === 'MinAge' || wait === 'Window' ? exceptions[wait] : undefined;
+  const rule = field && spec[field];
+  return rule && decideException(rule, assessmentOf(image, assessments));
+}
 
 type Advisories = ComparedImage['fixes'];
 
@@ -53,9 +82,10 @@ export function findVeto(level: RuleSeverity, assessment: Assessment | undefined
   const { more, adds } = compared;
   if (more === undefined || !isAtLeast(more.severity, level)) return undefined;
   const named = of(adds, level);
-  const which = named.length === 0 ? '' : `: it adds ${listAdvisories(named)}`;
-  const what = `${more.count} ${more.count === 1 ? 'vulnerability that is' : 'vulnerabilities that are'} ${orAbove(more.severity)}, and ${image} has ${more.running}`;
-  return { isUnknown: false, message: `it has ${what}${which}` };
+  const severity = orAbove(more.severity);
+  const all = more.count === 1 ? `1 vulnerability that is ${severity}` : `${more.count} vulnerabilities that are ${severity}`;
+  const message = `it has ${all}, and ${image} has ${more.running}`;
+  return { isUnknown: false, message: named.length === 0 ? message : `${message}: it adds ${listAdvisories(named)}` };
 }
 
 const no = (why: string): Exception => ({ holds: false, why });

@@ -18,6 +18,8 @@ export const waitReasons = {
   CheckPending: 'or until its checks have a verdict (rollout.checks)',
   CheckFailed: 'when it is released',
   CheckTimedOut: 'when it is released',
+  VulnerabilitiesUnknown: 'when evidence of its vulnerabilities is read again; "image-watcher release" applies it without',
+  MoreVulnerable: 'when it is released',
   Held: 'when it is released',
   OnHold: 'when it is released, or its image is promoted',
   RejectedDigest: 'when it is released',

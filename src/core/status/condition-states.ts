@@ -145,9 +145,14 @@ const holds: ReadonlySet<string> = new Set<Reason>([
   'TargetPaused',
   'OnHold',
   'UnlikelyVersion',
+  'MoreVulnerable',
+  'VulnerabilitiesUnknown',
   'CheckFailed',
   'CheckTimedOut',
 ]);
+
+/** Of these, what holds an image only once nothing more is awaited by itself. */
+const holdsLater: ReadonlySet<string> = new Set<Reason>(['VulnerabilitiesUnknown']);
 
 /** Whether guards set this condition. The same type may also be set for other reasons. */
 export function isBlocked({ type, reason }: Pick<Condition, 'type' | 'reason'>): boolean {
@@ -158,7 +163,7 @@ export function isBlocked({ type, reason }: Pick<Condition, 'type' | 'reason'>):
 export function blockedConditions(blocked: readonly Blocked[]): ConditionState[] {
   const held = conditionOf(
     'Held',
-    blocked.filter(({ reason }) => holds.has(reason)),
+    blocked.filter(({ kind, reason }) => holds.has(reason) && !(kind === 'waits' && holdsLater.has(reason))),
   );
   const approvals = conditionOf(
     'ApprovalRequired',

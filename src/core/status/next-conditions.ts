@@ -143,7 +143,7 @@ function mainConditions(result: Outcome | Postponement): ConditionState[] {
     case 'unchanged':
     case 'waiting':
       if (result.pending?.next !== undefined)
-        return reconciling(result.pending.next.reason, describeWaiting(result.pending.next, result.sets));
+        return reconciling(result.pending.next.reason, describeWaiting(result.pending.next, result.sets, result.pending.kept));
       return result.kind === 'waiting' ? reconciling(reason, message) : [{ type: 'Ready', status: 'True', ...whatIs(result) }];
     case 'suspended':
       return [{ type: 'Ready', status: 'True', reason, message }];

@@ -72,7 +72,7 @@ export function nextStatus(
   const counts = rollouts && countRollouts(current, rollouts, now);
   const states = rollouts && rolloutConditions(current, rollouts, now);
   const next: PolicyStatus = {
-    ...withFollowed(snapshot ? withoutDisproved(found, policy, snapshot) : found, result),
+    ...withEvidence(withFollowed(snapshot ? withoutDisproved(found, policy, snapshot) : found, result), result),
     ...defined({ rollouts: counts }),
     ...(cause.isHinted !== true && { observedGeneration: policy.generation }),
     ...(isBeside ? keptWait(waiting, result) : { conditions: nextConditions(policy, resolved, now, states) }),
@@ -85,6 +85,13 @@ function withFollowed(status: PolicyStatus, result: Outcome | Postponement): Pol
   if (result.kind === 'postponed' || result.follows === undefined) return status;
   const { follows: _, ...others } = status;
   return result.follows.length === 0 ? others : { ...others, follows: result.follows };
+}
+
+/** The status with what is known of the vulnerabilities of the images that are not applied yet. */
+function withEvidence(status: PolicyStatus, result: Outcome | Postponement): PolicyStatus {
+  if (result.kind === 'postponed' || result.assessments === undefined) return status;
+  const { vulnerabilities: _, ...others } = status;
+  return result.assessments.length === 0 ? others : { ...others, vulnerabilities: result.assessments };
 }
 
 /** The status in which the checks of an image that waits for nothing else have begun. */
@@ -209,7 +216,8 @@ function endRollback({ rollback, ...status }: PolicyStatus, { actions }: ImagePo
 /** The outcome with the remaining pending candidate. Another replica may have replaced it in the meantime. */
 function resolvePending({ pending, ...outcome }: Outcome, current: Waiting | undefined): Outcome {
   const next = nextPending(current, pending, outcome.selection?.candidate);
-  return next === undefined ? outcome : { ...outcome, pending: { next } };
+  const kept = next === pending?.next ? pending?.kept : undefined;
+  return next === undefined ? outcome : { ...outcome, pending: { next, ...defined({ kept }) } };
 }
 
 function postponed({ until, reason, tag, digest }: Postponement, current: Waiting | undefined): { waiting?: Waiting } {

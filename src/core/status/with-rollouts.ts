@@ -7,6 +7,7 @@ import { toSeconds } from '../model/text.ts';
 import { formatWorkload } from '../model/workload.ts';
 import { waveReasons } from '../plan/guards/wave.ts';
 import { describeWaiting, isPending } from '../plan/pending-candidate.ts';
+import { exceptionOf } from '../plan/security-rules.ts';
 import { findRejection } from '../plan/rejections.ts';
 import type { RolloutProgress, RolloutState } from '../rollout/count-rollouts.ts';
 import { retriesOf, rolloutConditions } from './condition-states.ts';
@@ -44,7 +45,7 @@ export function withRollouts(policy: ImagePolicy, { status, states: rollouts }: 
     ? ({
         kind: 'waiting',
         reason: waiting.reason,
-        message: describeWaiting(waiting, changed.incomplete),
+        message: describeWaiting(waiting, changed.incomplete, whyKept(policy, changed)),
         running,
         pending: { next: waiting },
       } as const)
@@ -52,6 +53,13 @@ export function withRollouts(policy: ImagePolicy, { status, states: rollouts }: 
   const isLeft = (told?.reason === 'RejectedDigest' || told?.reason === 'RetriesExhausted') && states.instead === undefined;
   const next = isLeft ? changed : { ...changed, conditions: nextConditions(policy, result, now, states) };
   return isWorthWriting(policy.status, next, now) ? next : undefined;
+}
+
+/** Why the policy makes no exception for the image that waits; undefined if it has none for this wait. */
+function whyKept({ spec }: ImagePolicy, { waiting, vulnerabilities }: PolicyStatus): string | undefined {
+  if (!isUsable(spec) || !isPending(waiting)) return undefined;
+  const exception = exceptionOf(waiting.reason, spec, waiting, vulnerabilities);
+  return exception?.holds === false ? exception.why : undefined;
 }
 
 /** An image that is rejected waits for nothing: a replica whose cache was behind may have written that it does. */

@@ -59,6 +59,8 @@ export const reasonsZh: Readonly<Record<Reason, string>> = {
   Held: '手动修改替换了我们的镜像，并保留到有更新的镜像为止',
   OnHold: '有人让策略保持正在运行的镜像',
   UnlikelyVersion: '首次更改会到达与正在运行的版本相差很远的版本或较旧的镜像，而策略没有写明范围',
+  MoreVulnerable: '镜像的漏洞多于正在运行的镜像（verify.vulnerabilities.notMoreThanRunning）',
+  VulnerabilitiesUnknown: '镜像的漏洞未知，而策略要求已知（verify.vulnerabilities.notMoreThanRunning）',
   RejectedByUser: '用户拒绝了该镜像',
   RejectedDigest: '镜像滚动更新失败、已被回滚或被拒绝，不会应用',
   RollbackRequested: '用户回滚到较旧的镜像',

@@ -26,6 +26,8 @@ const rules = {
   RetriesExhausted: blocked('image', 'release'),
   NotSigned: blocked('image', 'sign'),
   SignatureInvalid: blocked('image', 'sign'),
+  MoreVulnerable: blocked('image', 'pushBetter'),
+  VulnerabilitiesUnknown: blocked('image', 'explain'),
   NotAnImage: blocked('image', 'explain'),
   OtherArtifact: blocked('image', 'explain'),
   PlatformMissing: blocked('image', 'explain'),

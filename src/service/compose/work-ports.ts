@@ -30,6 +30,7 @@ import type { RegistryClient } from '../registry/client.ts';
 import { createBoundedLabel, maxRegistryLabels } from '../telemetry/metrics.ts';
 import { createImageVerifier } from '../verify/image-verifier.ts';
 import type { ReadSecret } from '../verify/public-keys.ts';
+import { createEvidenceReader, type EvidenceSource } from '../vulnerabilities/read-evidence.ts';
 import { createRecentPushes } from '../reconcile/recent-pushes.ts';
 import { createKeyedMutex } from '../../core/async/serialize.ts';
 import { onlySelected } from '../reconcile/selected-view.ts';
@@ -79,6 +80,9 @@ export interface Adapters {
   readonly traces: Pick<TraceMemory, 'remember'>;
 }
 
+/** The sources of evidence about vulnerabilities, in the order in which their answers are shown. */
+const evidenceSources: readonly EvidenceSource[] = [];
+
 /** Creates the real ports of the processors; tests pass their own. */
 export function createWorkPorts(foundation: Foundation, adapters: Adapters): Omit<PollPorts, 'bases'> {
   const { queues, finds } = adapters;
@@ -95,6 +99,7 @@ export function createWorkPorts(foundation: Foundation, adapters: Adapters): Omi
       sourceOf: sources.sourceOf,
     },
     signatures: createSignatures(adapters),
+    vulnerabilities: { read: createEvidenceReader(evidenceSources) },
     report: createReport(foundation, adapters, sources, reportDeferral),
     queues,
     poll: {

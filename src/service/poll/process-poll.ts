@@ -87,7 +87,7 @@ async function reportUnchanged(subject: Subject, { plan, basis, selection }: Dec
   const { policy } = subject;
   const gone = goneContainers(plan);
   const unchanged = outcomeOf(plan, [], { uid: policy.uid, isSelection: isBestSelection(spec, plan) });
-  const outcome = withNotes({ ...unchanged, gone, basis, ...defined({ sets }) }, notes);
+  const outcome = withNotes({ ...unchanged, gone, basis, assessments: [], ...defined({ sets }) }, notes);
   const { waiting } = policy.status;
   // If nothing is better than what runs, there is no pending candidate.
   await reportOutcome(subject, withPending(outcome, waiting === undefined ? {} : { seen: waiting }, false), ports);

@@ -24,6 +24,7 @@ export interface Applied {
   readonly selected: Selected;
   readonly decision: PendingDecision;
   readonly plan: UpdatePlan;
+  readonly skipped: Planned['skipped'];
   /** The attempt that applied the plan, with the workloads as they are now. */
   readonly attempt: Attempt;
 }
@@ -34,7 +35,11 @@ export const defaultParallel = 10;
 type ChangingPlan = TargetPlan & { readonly workload: Workload };
 
 /** Applies a plan. Throws if a workload failed with an error that may pass; the other workloads are changed all the same. */
-export async function apply(attempt: Attempt, { selected, decision, plan }: Planned, ports: ApplyPorts): Promise<Applied | StartAgain> {
+export async function apply(
+  attempt: Attempt,
+  { selected, decision, plan, skipped }: Planned,
+  ports: ApplyPorts,
+): Promise<Applied | StartAgain> {
   const { policy } = attempt;
   const { selection, running } = selected;
   const { consents, read, confirm: confirmConsent } = await gatherConsents(attempt, plan, ports.workloads);
@@ -53,8 +58,9 @@ export async function apply(attempt: Attempt, { selected, decision, plan }: Plan
   const planAgain = (known: Progress['refused']) =>
     planWith(policy, { ...selection, candidate }, asked.cluster, { applied, refused: known, consents, ...defined({ followed }) });
   const agreed = consents.size === 0 && followed === undefined ? plan : planAgain(refused);
-  if (decision.apply === undefined) return { selected, decision, plan: agreed, attempt: asked };
-  const patchSome: PatchAll = (one, targets) => patchAll(one, targets, asked, { ...ports, confirmConsent, confirmProof: proof?.confirm });
+  if (decision.apply === undefined) return { selected, decision, plan: agreed, skipped, attempt: asked };
+  const patchSome: PatchAll = (one, targets) =>
+    patchAll(one, targets, asked, { ...ports, confirmConsent, confirmProof: proof?.confirm, skipped });
   const hasWaves = selection.spec.rollout?.waves !== undefined && selection.rules === undefined;
   const { made, results } = hasWaves
     ? await patchWave({ plan: agreed, refused, planAgain, patch: patchSome })
@@ -69,7 +75,7 @@ export async function apply(attempt: Attempt, { selected, decision, plan }: Plan
   if (results.some(({ result }) => result.kind === 'outdated')) return { again: 'Outdated', progress };
   const conflicts = results.filter(({ result }) => result.kind === 'conflict');
   if (conflicts.length > 0) return { again: conflicts.every(isOvertaken) ? 'Overtaken' : 'Conflict', progress };
-  return { selected, decision, plan: withRefusals(made, progress.refused), attempt: withProgress(asked, progress) };
+  return { selected, decision, plan: withRefusals(made, progress.refused), skipped, attempt: withProgress(asked, progress) };
 }
 
 /** The result of the patch of one workload, as it is now. `outdated`: the plan no longer applies (policy, consent or registry's answer); nothing is read. */
@@ -117,8 +123,8 @@ async function patchWave({ plan, refused, planAgain, patch }: WaveToPatch): Prom
   return { made: next.made, results: [...begun, ...next.results] };
 }
 
-/** What is confirmed before each try of a patch, besides the policy. */
-interface Confirmations {
+/** What is confirmed before each try of a patch, besides the policy, and what the record of the cause says about waits. */
+interface Confirmations extends Pick<Planned, 'skipped'> {
   readonly confirmConsent: ConfirmConsent;
   /** Absent for a policy that follows no other one. */
   readonly confirmProof: GatheredProof['confirm'] | undefined;
@@ -129,7 +135,7 @@ async function patchAll(
   plan: UpdatePlan,
   changing: readonly ChangingPlan[],
   attempt: Attempt,
-  { confirmConsent, confirmProof, ...ports }: ApplyPorts & Confirmations,
+  { confirmConsent, confirmProof, skipped, ...ports }: ApplyPorts & Confirmations,
 ): Promise<TargetResult[]> {
   const { policy, spec, signal, cluster, progress } = attempt;
   const isAnswerOld = () => progress.selected !== undefined && isOld(progress.selected, cluster.now());
@@ -145,7 +151,7 @@ async function patchAll(
               source === undefined ? [] : [() => confirmSource(source, attempt, ports.workloads)],
             ),
           ]);
-    return { target, result: await patch(target, plan, attempt, { ...ports, confirm }) };
+    return { target, result: await patch(target, plan, attempt, { ...ports, skipped, confirm }) };
   });
   return changing.map((target, index) => {
     const result = results[index];
@@ -157,13 +163,13 @@ async function patch(
   planned: ChangingPlan,
   { candidate }: UpdatePlan,
   attempt: Attempt,
-  ports: ApplyPorts & { readonly confirm: Confirm },
+  ports: ApplyPorts & Pick<Planned, 'skipped'> & { readonly confirm: Confirm },
 ): Promise<PatchResult> {
   const { policy, request, cluster, signal } = attempt;
   const { source: trigger = 'TargetChange' } = request;
   const { target, workload } = planned;
   const { tag, digest, setDigest } = candidate;
-  const cause = `image-watcher: ImagePolicy ${policyKey(policy)} selected ${tag}`;
+  const cause = [`image-watcher: ImagePolicy ${policyKey(policy)} selected ${tag}`, ...ports.skipped].join('; ');
   const at = new Date(cluster.now());
   const left = attempt.progress.selected?.selection.rules?.left;
   const retry = (container: string) => failedTries({ workload, container, candidate }, policy, at);

@@ -6,6 +6,8 @@ import type { GuardContext } from '../../core/plan/guards/guard.ts';
 import { pastOf } from '../../core/plan/guards/last-change.ts';
 import { digestsOfTags } from '../../core/plan/past.ts';
 import { decidePending, isSameImage, type PendingDecision } from '../../core/plan/pending-candidate.ts';
+import { nextOpening } from '../../core/plan/next-opening.ts';
+import { exceptionOf } from '../../core/plan/security-rules.ts';
 import { refuseShared } from '../../core/plan/shared-companions.ts';
 import { hasChanges, planUpdate, type UpdatePlan } from '../../core/plan/plan-update.ts';
 import { followedBy } from '../../core/plan/proven.ts';
@@ -26,6 +28,8 @@ export interface Planned {
   readonly decision: PendingDecision;
   /** The plan for the candidate that is applied now, or for the selected candidate if none is. */
   readonly plan: UpdatePlan;
+  /** Each wait that the candidate skips, and why: `it did not wait for spec.minAge: it fixes CVE-2026-1 (Critical)`. */
+  readonly skipped: readonly string[];
 }
 
 /** Decides between the selected and the pending candidate, and plans the change to it. Consents are read in a later stage. */
@@ -33,7 +37,23 @@ export function plan(attempt: Attempt, selected: Selected): Planned {
   const { selection } = selected;
   const decision = decide(attempt, selected);
   const candidate = withTime(decision.apply === undefined ? selection.candidate : wholeOf(decision.apply, selected), selection);
-  return { selected, decision, plan: planFor(attempt, { ...selection, candidate }) };
+  const planned = planFor(attempt, { ...selection, candidate });
+  return { selected, decision, plan: planned, skipped: skippedWaits(attempt, { selected, decision, plan: planned }) };
+}
+
+/** The waits that the candidate of a plan skips because of an exception. */
+function skippedWaits(
+  { cluster }: Attempt,
+  { selected: { selection }, decision, plan: { candidate } }: Omit<Planned, 'skipped'>,
+): readonly string[] {
+  const { spec, assessments, rules } = selection;
+  if (decision.apply === undefined || rules !== undefined) return [];
+  const isClosed = nextOpening(spec.windows, new Date(cluster.now())) !== undefined;
+  const waits = { MinAge: decision.isEarly === true && 'spec.minAge', Window: isClosed && 'a window' };
+  return Object.entries(waits).flatMap(([wait, what]) => {
+    const exception = what === false ? undefined : exceptionOf(wait, spec, candidate, assessments);
+    return exception?.holds === true ? [`it did not wait for ${what}: ${exception.why}`] : [];
+  });
 }
 
 /** The candidate with its companions, which the status does not hold of a pending one. */
@@ -43,13 +63,14 @@ function wholeOf(candidate: Candidate, { selection, pendingImage }: Selected): C
 
 /** Decides which candidate is applied. Without a minimum age, it is the selected candidate. */
 function decide(attempt: Attempt, { selection, status, pending }: Selected): PendingDecision {
-  const { candidate, spec } = selection;
+  const { candidate, spec, assessments } = selection;
   const { minAgeMs } = spec;
   if (minAgeMs === undefined) return { apply: candidate };
+  const isExempt = (image: Candidate) => exceptionOf('MinAge', spec, image, assessments)?.holds === true;
   const isWanted = (image: Candidate) => hasChanges(planFor(attempt, { ...selection, candidate: image }));
   // If the best image runs already, the change to the pending candidate would be a downgrade.
   const mayStay = pending !== undefined && (!mayGoBack(spec) || isWanted(candidate));
-  return decidePending({ minAgeMs, candidate, status, isWanted, now: attempt.cluster.now(), ...(mayStay && { pending }) });
+  return decidePending({ minAgeMs, candidate, status, isWanted, isExempt, now: attempt.cluster.now(), ...(mayStay && { pending }) });
 }
 
 /** The plan of an attempt, with the changes that it has already made and those that the API server has refused. */
@@ -74,7 +95,7 @@ export function planWith(
 /** The plan before guards narrow it, and the context in which guards decide. */
 export function propose(
   policy: ImagePolicy,
-  { spec, candidate, rules, ages }: Plannable,
+  { spec, candidate, rules, ages, assessments }: Plannable,
   cluster: SeenCluster,
 ): { readonly plan: UpdatePlan; readonly context: GuardContext } {
   const { targetState, aliases, crossNamespace, repeatsPerHour, now, findWorkload, listWorkloads } = cluster;
@@ -112,7 +133,7 @@ export function propose(
       crossNamespace,
       repeatsPerHour,
       now: at,
-      ...defined({ ages, progress, followed }),
+      ...defined({ ages, assessments, progress, followed }),
     },
   };
 }

@@ -12,6 +12,7 @@ import type { OnAnswered } from '../../core/model/server-clock.ts';
 import type { Reason } from '../../core/model/reasons.ts';
 import type { WorkloadView } from '../../core/model/resolve-target.ts';
 import type { Verification, VerificationResult } from '../../core/model/verification.ts';
+import type { Evidence } from '../../core/model/vulnerabilities.ts';
 import type { WriteStatus } from '../../core/model/write-status.ts';
 import type { ContainerChange, KindRef, Workload, WorkloadRef } from '../../core/model/workload.ts';
 import type { ConsentRules, Seen } from '../../core/plan/consent.ts';
@@ -31,6 +32,7 @@ export interface Ports {
   readonly workloads: Workloads;
   readonly registry: Registry;
   readonly signatures: Signatures;
+  readonly vulnerabilities: Vulnerabilities;
   readonly report: Report;
   readonly queues: JobQueue;
   readonly bases: Bases;
@@ -185,6 +187,22 @@ export interface Signatures {
     request: { source: ImageSource; digest: string; tag?: string; verification: Verification; namespace: string },
     signal: AbortSignal,
   ) => Promise<VerificationResult>;
+}
+
+/** What is known of the vulnerabilities of images (`spec.verify.vulnerabilities`). */
+export interface Vulnerabilities {
+  /** Reads what counts about one digest. What cannot be asked is one of the problems. */
+  readonly read: (
+    request: {
+      source: ImageSource;
+      digest: string;
+      rules: NonNullable<PolicySpec['vulnerabilities']>;
+      /** The namespace of the policy, which holds its keys, and those of the targets. */
+      namespace: string;
+      targetNamespaces: readonly string[];
+    },
+    signal: AbortSignal,
+  ) => Promise<Evidence>;
 }
 
 /** The sinks of results beside the status: Events, audit record, metrics, log. */

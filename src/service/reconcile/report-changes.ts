@@ -32,9 +32,14 @@ export function count(
 }
 
 /** Reports each change: an Event of its workload, a line of the log, metrics. */
-export function reportChanges(policy: ImagePolicy, outcome: Pick<Outcome, 'changes'>, cause: ReconcileCause, ports: ReportPorts): void {
+export function reportChanges(
+  policy: ImagePolicy,
+  outcome: Pick<Outcome, 'changes' | 'skipped'>,
+  cause: ReconcileCause,
+  ports: ReportPorts,
+): void {
   for (const change of outcome.changes ?? []) {
-    const message = `${describeImages(change)}, selected by ImagePolicy ${policyKey(policy)}`;
+    const message = [`${describeImages(change)}, selected by ImagePolicy ${policyKey(policy)}`, ...(outcome.skipped ?? [])].join('; ');
     const workload = ports.cluster.findWorkload(change.workload);
     if (workload !== undefined) {
       ports.report.recordEvent({ regarding: workload, type: 'Normal', reason: 'Updated', action: 'UpdateImage', message });

@@ -4,20 +4,22 @@
  */
 import type { Outcome } from '../../core/plan/outcome.ts';
 import { isPending, isSameImage } from '../../core/plan/pending-candidate.ts';
+import type { Candidate } from '../../core/model/image-reference.ts';
 import { hasChanges } from '../../core/plan/plan-update.ts';
+import { withAssessments } from './assess.ts';
 import { imagesOf, type Attempt, type End, type Reconcile } from './attempt.ts';
 import { completeSet } from './complete-set.ts';
 import { readConsents } from './consents.ts';
 import { findLack, rememberTags } from './examine-tag.ts';
 import { withAges } from './first-change-ages.ts';
-import { planFor, planWith } from './plan.ts';
+import { planFor, planWith, propose } from './plan.ts';
 import type { Ports, Registry } from './ports.ts';
 import { selectBest } from './select-best.ts';
 import { selectAgain, selectHinted } from './select-hinted.ts';
 import { selectRollback } from './select-rollback.ts';
 import { isOld, mayGoBack, rejectTag, selectKnown, type Selected, type Selection } from './selection.ts';
 
-export type SelectPorts = Pick<Ports, 'registry' | 'policies' | 'workloads'>;
+export type SelectPorts = Pick<Ports, 'registry' | 'policies' | 'workloads' | 'vulnerabilities'>;
 
 /** Selects an image. A later attempt keeps it, unless the running images changed and the selection would change them. */
 export async function select(attempt: Attempt, ports: SelectPorts): Promise<Selected | End> {
@@ -41,8 +43,9 @@ async function selectAnew(attempt: Attempt, ports: SelectPorts): Promise<Selecte
   const selectedAt = attempt.cluster.now();
   const found = await selectImage(reconcile, ports);
   if ('kind' in found) return found;
-  const selection = await withAges(reconcile, found, ports.registry);
-  const confirmed = await confirmPending(reconcile, selection, ports.registry);
+  const aged = await withAges(reconcile, found, ports.registry);
+  const confirmed = await confirmPending(reconcile, aged, ports.registry);
+  const selection = await withAssessments(reconcile, aged, pendingOf(confirmed), ports);
   return {
     selection,
     running,
@@ -78,7 +81,10 @@ function selectRemembered({ policy, spec, cluster }: Reconcile): Selection | und
   if (spec.alongside !== undefined && policy.status.latest?.companions === undefined) return undefined;
   if (selection === undefined || 'kind' in selection || spec.strategy.withCreationTimes !== undefined) return undefined;
   if (spec.minAgeMs !== undefined && isPending(waiting) && waiting.tag !== selection.candidate.tag) return undefined;
-  const isChanged = planWith(policy, selection, cluster).targets.some(({ changes }) => changes.length > 0);
+  // What guards decide about evidence depends on the registry.
+  const isByEvidence = spec.vulnerabilities !== undefined;
+  const { targets } = isByEvidence ? propose(policy, selection, cluster).plan : planWith(policy, selection, cluster);
+  const isChanged = targets.some(({ changes }) => changes.length > 0);
   return isChanged ? undefined : { ...selection, isRemembered: true };
 }
 
@@ -94,8 +100,13 @@ async function reconsider(attempt: Attempt, selected: Selected, ports: SelectPor
   // A rollback is selected anew, because it must also leave what was applied since; and what others run, because a tag may have moved since.
   if (attempt.request.rollbackTo !== undefined || selection.spec.strategy.isProven === true) return selectAnew(attempt, ports);
   if (!hasChanges(planFor(attempt, selection))) return { ...selected, running };
-  const again = await selectAgain(reconcile, selection, ports.registry);
+  const chosen = await selectAgain(reconcile, selection, ports.registry);
+  const again = await withAssessments(reconcile, chosen, pendingOf(selected), ports);
   return { ...selected, running, selectedAt, answeredAt: attempt.cluster.now(), selection: again };
+}
+
+function pendingOf({ pending, pendingImage }: Pick<Selected, 'pending' | 'pendingImage'>): Candidate | undefined {
+  return pendingImage ?? pending;
 }
 
 /**

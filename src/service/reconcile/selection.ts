@@ -1,4 +1,5 @@
 /** The image that a reconcile brings its targets to, as a value: its origin, and the rules for the change to it. */
+import type { Assessment } from '../../core/model/assessment.ts';
 import { ruleOf } from '../../core/model/companions.ts';
 import { defined } from '../../core/model/defined.ts';
 import type { Guard } from '../../core/plan/guards/guard.ts';
@@ -52,6 +53,8 @@ export interface Selection {
   readonly created?: CreationTimes;
   /** When the image and those that it replaces were created, if a first change must be likely. Images that could not be read are absent. */
   readonly ages?: CreationTimes;
+  /** What is known of the vulnerabilities of the image, and of the pending one; absent unless the policy asks for evidence of them. */
+  readonly assessments?: readonly Assessment[];
   /** Whether the image was selected earlier, and the registry was not asked again. */
   readonly isRemembered?: boolean;
   /** The images whose companions the registry was asked for. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import type { Candidate } from '../../../src/core/model/image-reference.ts';
 import { decidePending, type PendingCandidate, type PendingInput } from '../../../src/core/plan/pending-candidate.ts';
 import { appliedOnce, digestOf } from '../model/samples.ts';
@@ -108,4 +109,72 @@ test('something is applied every minAge, however often somebody pushes', () => {
     waiting = next;
   }
   assert.deepEqual(applied, [1, 31, 61]);
+});
+
+test('an image for which the policy makes an exception is applied at once, whether it is pushed or pending', () => {
+  const isExempt = (which: Candidate) => (image: Candidate) => image.tag === which.tag;
+  assert.deepEqual(takeTurn(a, [a], { isExempt: isExempt(a) }), { apply: a, isEarly: true });
+  assert.deepEqual(takeTurn(a, [a], { isExempt: isExempt(a), pending: pendingSince(a, 10) }), { apply: a, isEarly: true });
+  const pending = pendingSince(a, 10);
+  assert.deepEqual(takeTurn(b, [a, b], { isExempt: isExempt(a), pending }), { apply: a, isEarly: true, next: pendingSince(b, 0) });
+  assert.deepEqual(takeTurn(b, [a, b], { isExempt: isExempt(b), pending }), { apply: b, isEarly: true, next: pending });
+  assert.deepEqual(takeTurn(b, [a], { isExempt: isExempt(a), pending }), { apply: a, isEarly: true });
+});
+
+test('an image that is old enough is not applied early, and one that would change nothing is not applied because of an exception', () => {
+  assert.deepEqual(takeTurn(a, [a], { isExempt: () => true, pending: pendingSince(a, 30) }), { apply: a });
+  assert.deepEqual(takeTurn(a, [], { isExempt: () => true }), { apply: a });
+});
+
+/** A minute: a push of an image that is newer than all others, or of an older one, and which images have an exception from then on. */
+const turn = fc.record({ pushes: fc.option(fc.integer({ min: 1, max: 40 })), isExempt: fc.boolean() });
+
+/** Plays the minutes; the registry selects its newest image. */
+function play(turns: readonly { readonly pushes: number | null; readonly isExempt: boolean }[], withExceptions: boolean) {
+  let waiting: PendingCandidate | undefined;
+  let running = 0;
+  let newest = 0;
+  const exempt = new Set<number>();
+  const seen = new Map<number, number>();
+  return turns.map(({ pushes, isExempt }, minutes) => {
+    newest = Math.max(newest, pushes ?? 0);
+    const number = pushes ?? newest;
+    if (isExempt) exempt.add(number);
+    if (!seen.has(number)) seen.set(number, minutes);
+    const before = running;
+    const isWanted = ({ tag }: Candidate) => Number(tag) > running;
+    const { apply, next } = decidePending({
+      minAgeMs: 5 * minute,
+      candidate: { tag: String(number), digest: `sha256:${number}` },
+      ...(waiting && { pending: waiting }),
+      status: { ...(waiting && { waiting }) },
+      isWanted,
+      ...(withExceptions && { isExempt: ({ tag }: Candidate) => exempt.has(Number(tag)) }),
+      now: now + minutes * minute,
+    });
+    if (apply !== undefined && isWanted(apply)) running = Number(apply.tag);
+    waiting = next !== undefined && isWanted(next) ? next : undefined;
+    return { before, running, number, isExempt: exempt.has(number), waitsFor: waiting?.tag, since: waiting?.since };
+  });
+}
+
+test('without evidence nothing changes, whatever exceptions a policy would make', () => {
+  const none = fc.array(
+    turn.map((one) => ({ ...one, isExempt: false })),
+    { maxLength: 30 },
+  );
+  fc.assert(fc.property(none, (turns) => assert.deepEqual(play(turns, true), play(turns, false))));
+});
+
+test('with exceptions, no older image replaces a newer one, a fix runs at once or something newer does, and nothing waits longer', () => {
+  fc.assert(
+    fc.property(fc.array(turn, { maxLength: 30 }), (turns) => {
+      for (const [minutes, step] of play(turns, true).entries()) {
+        assert.ok(step.running >= step.before);
+        if (step.isExempt) assert.ok(step.running >= step.number || step.running > step.before, 'a pushed fix waits');
+        if (step.since !== undefined)
+          assert.ok(now + minutes * minute - Date.parse(step.since) <= 5 * minute, 'it waits longer than its age');
+      }
+    }),
+  );
 });

@@ -22,6 +22,7 @@ import { createKeyedMutex } from '../../../src/core/async/serialize.ts';
 import type { ImageFacts, ObjectEvent, ResolveTag, SecretVersions } from '../../../src/service/reconcile/ports.ts';
 import { createRegistryMemory } from '../../../src/service/reconcile/registry-memory.ts';
 import { neededReconciles, type NeedsView } from '../../../src/service/reconcile/enqueue/needs-reconcile.ts';
+import { noEvidence } from '../../../src/core/model/vulnerabilities.ts';
 import { digestOf, policyOf, web, workloadOf } from '../../core/model/samples.ts';
 import { runningPod } from '../../core/rollout/rollout-samples.ts';
 import { change } from './patched.ts';
@@ -68,7 +69,7 @@ export type PortOverrides = { readonly [B in keyof PollPorts]?: Partial<PollPort
 
 /** The same ports, some of them replaced. */
 export function withPorts(ports: PollPorts, overrides: PortOverrides): PollPorts {
-  const { policies, cluster, workloads, registry, signatures, report, queues, poll } = overrides;
+  const { policies, cluster, workloads, registry, signatures, vulnerabilities, report, queues, poll } = overrides;
   return {
     ...ports,
     policies: { ...ports.policies, ...policies },
@@ -77,6 +78,7 @@ export function withPorts(ports: PollPorts, overrides: PortOverrides): PollPorts
     // A test that replaces one request for a tag replaces both.
     registry: { ...ports.registry, ...(registry?.headManifest && { resolveTag: registry.headManifest }), ...registry },
     signatures: { ...ports.signatures, ...signatures },
+    vulnerabilities: { ...ports.vulnerabilities, ...vulnerabilities },
     report: { ...ports.report, ...report },
     queues: { ...ports.queues, ...queues },
     bases: ports.bases,
@@ -93,18 +95,15 @@ export function createWorld(overrides: PortOverrides = {}): World {
     ['1.3.0', digestOf('b')],
   ]);
   const companions = new Map<string, Map<string, string>>();
-  const revisions = new Map<string, string>();
-  const lists = new Map<string, ImageList>();
+  const [revisions, lists] = [new Map<string, string>(), new Map<string, ImageList>()];
   const facts = new Map<string, Partial<ImageFacts>>();
   const readDigests = new Set<string>();
   const requests: string[] = [];
   const namespaces = new Map<string, string>();
-  const jobs: PolicyJob[] = [];
-  const polls: PollJob[] = [];
+  const [jobs, polls]: [PolicyJob[], PollJob[]] = [[], []];
   const [unannounced, announced] = [new Set<string>(), new Set<string>()];
   const findOf = ({ path }: Repository, { tag, digest = '' }: Candidate) => `${path}:${tag}@${digest}`;
-  const events: ObjectEvent[] = [];
-  const notices: Notice[] = [];
+  const [events, notices]: [ObjectEvent[], Notice[]] = [[], []];
   const unwatched: string[] = [];
   const matched = new Map<string, readonly string[]>();
   const results = new Map<string, PolicyResult>();
@@ -219,6 +218,7 @@ export function createWorld(overrides: PortOverrides = {}): World {
       ...createRegistryMemory({ now: () => startTime, elapsed: () => 0 }),
     },
     signatures: { verify: async () => ({ kind: 'verified', by: 'nobody who matters' }) },
+    vulnerabilities: { read: async () => noEvidence },
     report: {
       recordEvent: (event) => void events.push(event),
       eventLog: {

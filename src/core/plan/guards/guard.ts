@@ -1,3 +1,4 @@
+import type { Assessment } from '../../model/assessment.ts';
 import type { Candidate } from '../../model/image-reference.ts';
 import type { Consent, CrossNamespace } from '../consent.ts';
 import type { ImagePolicy, PolicySpec } from '../../model/image-policy.ts';
@@ -14,10 +15,15 @@ export interface GuardContext {
   readonly crossNamespace: CrossNamespace;
   /** The consents by workload, as they were just read. Undefined if they were not read, and nothing is about to be patched. */
   readonly consents?: ReadonlyMap<string, Consent>;
-  readonly spec: Pick<PolicySpec, 'mode' | 'alongside' | 'approvals' | 'windows' | 'strategy' | 'rollout' | 'after'>;
+  readonly spec: Pick<
+    PolicySpec,
+    'mode' | 'alongside' | 'approvals' | 'windows' | 'windowsUnless' | 'strategy' | 'rollout' | 'after' | 'vulnerabilities'
+  >;
   readonly candidate: Candidate;
   /** When the candidate and the images that it replaces were created. Images that could not be read are absent; undefined if the registry was not asked. */
   readonly ages?: CreationTimes;
+  /** What is known of the vulnerabilities of the candidate; undefined if nobody asked. */
+  readonly assessments?: readonly Assessment[];
   readonly now: Date;
   /** What the followed policies show; undefined if the policy follows none, or if they are not known. */
   readonly followed?: FollowedNow;

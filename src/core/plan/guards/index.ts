@@ -15,6 +15,7 @@ import { repeats } from './repeats.ts';
 import { retry } from './retry.ts';
 import { reverted } from './reverted.ts';
 import { rewritten } from './rewritten.ts';
+import { vulnerabilities } from './vulnerabilities.ts';
 import { wave } from './wave.ts';
 import { unlikelyVersion } from './unlikely-version.ts';
 import { window } from './window.ts';
@@ -32,6 +33,7 @@ export const guards: readonly Guard[] = [
   paused,
   dryRun,
   proven,
+  vulnerabilities,
   approval,
   onHold,
   repeats,

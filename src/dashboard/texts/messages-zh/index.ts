@@ -13,6 +13,7 @@ import { serviceZh } from './service.ts';
 import { signaturesZh } from './signatures.ts';
 import { specFieldsZh } from './spec-fields.ts';
 import { specsZh } from './specs.ts';
+import { vulnerabilitiesZh } from './vulnerabilities.ts';
 
 /** What messages say, in Chinese, by the English sentence as the sources have it, with `{0}`, `{1}` for what is put in. */
 export const messagesZh: Readonly<Record<string, string>> = {
@@ -26,6 +27,7 @@ export const messagesZh: Readonly<Record<string, string>> = {
   ...registriesZh,
   ...signaturesZh,
   ...provenanceZh,
+  ...vulnerabilitiesZh,
   ...specsZh,
   ...specFieldsZh,
   ...serviceZh,

@@ -54,7 +54,6 @@ export const specsZh: Readonly<Record<string, string>> = {
   '{0}: "{1}" is not a duration such as 30s, 10m or 1h30m': '{0}：“{1}”不是 30s、10m 或 1h30m 这样的时长',
   '{0} counts people, and this installation cannot know who approves: install the admission policy of the chart (admissionPolicy.enabled, permissions.clusterWide), or remove {1}':
     '{0} 按人计数，而该安装无法得知由谁批准：请安装 Chart 的准入策略（admissionPolicy.enabled、permissions.clusterWide），或移除 {1}',
-  'spec.verify.cosign: write keys, keyless or both': 'spec.verify.cosign：请写 keys、keyless 或两者',
   'spec.select: {0}: {1}': 'spec.select：{0}：{1}',
   'spec.targets[{0}]: write either name or selector': 'spec.targets[{0}]：请写 name 或 selector 之一',
   'this version does not know {0}, so it changes nothing for this policy': '该版本不认识 {0}，因此不为该策略修改任何内容',
@@ -91,7 +90,6 @@ export const specsZh: Readonly<Record<string, string>> = {
   ', such as fields: {tag: {0}}': '，例如 fields: {tag: {0}}',
   'only Helm charts have a provenance: write artifact: Chart, or remove provenance':
     '只有 Helm chart 才有 provenance：请写 artifact: Chart，或移除 provenance',
-  'write cosign, provenance or both': '请写 cosign、provenance 或两者',
   'spec.verify: write cosign, provenance or both': 'spec.verify：请写 cosign、provenance 或两者',
   '{0} of {1} may not be written: the version of a chart is in {2}': '不可以写入 {1} 的 {0}：chart 的版本在 {2} 中',
   'a chart has no platforms: remove platforms': 'chart 没有平台：请移除 platforms',

@@ -2,6 +2,7 @@ import { inSlices } from '../../../core/async/in-parallel.ts';
 import { policyKey, type ImagePolicy } from '../../../core/model/image-policy.ts';
 import { asSeenBy } from '../../../core/plan/consent.ts';
 import { policyJobId, type PolicyJob, type PushJob } from '../../queue/jobs.ts';
+import { evidenceJobs } from './evidence-jobs.ts';
 import { waitJob } from './wait-job.ts';
 import { waveJob } from './wave-job.ts';
 import type { ClusterView, JobQueue, Policies, SeenCluster } from '../ports.ts';
@@ -112,6 +113,7 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
         withNew ? changedTargetsJob(policy, seen, { now, withNew }) : undefined,
         ...neededReconciles(policy, seen, now, ports.policies.secretVersions),
         waitJob(policy),
+        ...evidenceJobs(policy, now),
         waveJob(policy, seen),
         rolloutJob(policy, seen, now),
         ...checkJobs(policy, now),

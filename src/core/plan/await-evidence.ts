@@ -1,0 +1,44 @@
+/** When the evidence of the vulnerabilities of an image is read again: scanners and pipelines write it after the image. Pure. */
+import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
+import type { Candidate } from '../model/image-reference.ts';
+import type { PolicyStatus } from '../model/policy-status.ts';
+import { assessmentOf, exceptionOf, isUnknown } from './security-rules.ts';
+import { isPending } from './pending-candidate.ts';
+import { isSameWhole } from '../model/companions.ts';
+import { defined } from '../model/defined.ts';
+
+/** The looks after the image was first seen, in seconds. After the last one, only polls and pushes look again. */
+const looks: readonly number[] = [15, 30, 60, 120, 240, 480, 960, 1_920, 3_600];
+
+/** The looks at an image of this age that are still to come, the next first. Both times in ms since 1970. */
+export function evidenceLooks(sinceMs: number, nowMs: number): readonly Date[] {
+  // The clock of the replica that saw the image first may be ahead.
+  const start = Math.min(sinceMs, nowMs);
+  return looks.map((seconds) => new Date(start + seconds * 1_000)).filter((at) => at.getTime() > nowMs);
+}
+
+/** When an image was first seen, in ms since 1970, as the status of its policy says; undefined for one that the status does not show. */
+export function firstSeen(image: Candidate, { waiting, latest }: Pick<PolicyStatus, 'waiting' | 'latest'> = {}): number | undefined {
+  const whole = { ...defined({ digest: image.digest, setDigest: image.setDigest }) };
+  const times = [
+    ...(isPending(waiting) && isSameWhole(waiting, whole) && waiting.since !== undefined ? [Date.parse(waiting.since)] : []),
+    ...(latest !== undefined && isSameWhole(latest, whole) ? [Date.parse(latest.selectedAt)] : []),
+  ].filter((time) => !Number.isNaN(time));
+  return times.length === 0 ? undefined : Math.min(...times);
+}
+
+/**
+ * When the images of a policy were first seen that wait, or are selected while another one waits, and that would perhaps not have to wait if more were known of
+ * their vulnerabilities: in ms since 1970, each once.
+ */
+export function awaitsEvidence({ spec, status }: ImagePolicy): readonly number[] {
+  const { waiting, latest, vulnerabilities } = status;
+  if (!isUsable(spec) || spec.suspended || !isPending(waiting)) return [];
+  const times = [waiting, latest].flatMap((image) => {
+    if (image === undefined) return [];
+    const assessment = assessmentOf(image, vulnerabilities);
+    if (assessment === undefined || !isUnknown(assessment)) return [];
+    return exceptionOf(waiting.reason, spec, assessment, vulnerabilities)?.holds === false ? [firstSeen(image, status)] : [];
+  });
+  return [...new Set(times.filter((time) => time !== undefined))];
+}

@@ -1,0 +1,19 @@
+import type { ImagePolicy } from '../../../core/model/image-policy.ts';
+import { awaitsEvidence, evidenceLooks } from '../../../core/plan/await-evidence.ts';
+import { policyJob, type PolicyJob } from '../../queue/jobs.ts';
+
+/** How far ahead jobs are made. All policies are evaluated once a minute, so that no look is missed. */
+const aheadMs = 90_000;
+
+/**
+ * The delayed jobs that look again at an image that waits, and for which the policy might make an exception if more were known of its vulnerabilities
+ * (`minAgeUnless`, `update.windowsUnless`). Like the job of a wait, they follow from the status alone, and the same look makes the same job.
+ */
+export function evidenceJobs(policy: ImagePolicy, now: Date): PolicyJob[] {
+  const looks = awaitsEvidence(policy).flatMap((since) => evidenceLooks(since, now.getTime()));
+  const soon = new Set(looks.map((at) => at.getTime()).filter((at) => at <= now.getTime() + aheadMs));
+  return [...soon].map((look) => {
+    const at = new Date(look).toISOString();
+    return policyJob(policy, { generation: policy.generation, source: 'WaitOver', cause: `evidence:${at}`, receivedAt: at, notBefore: at });
+  });
+}
