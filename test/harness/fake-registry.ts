@@ -4,8 +4,8 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
-/** A request as it arrived; `path` includes the query, `condition` is what it must not match. */
-export type FakeRequest = { method: string; path: string; authorization?: string; condition?: string; body: string };
+/** A request as it arrived; `path` includes the query, `condition` is what it must not match, `scanTypes` the header X-Accept-Vulnerabilities of Harbor. */
+export type FakeRequest = { method: string; path: string; authorization?: string; condition?: string; scanTypes?: string; body: string };
 
 /** How a request is answered instead of properly; `{}` is 200 with an empty body. */
 export type FakeAnswer = {
@@ -113,7 +113,7 @@ export async function startFakeRegistry({ tls }: { tls?: { key: string; cert: st
 
   function properAnswer(request: FakeRequest): FakeAnswer {
     const url = new URL(request.path, origin);
-    if (url.pathname === '/token' && auth && 'bearer' in auth) return giveToken(request, auth.bearer);
+    if (/^\/(?:service\/)?token$/.test(url.pathname) && auth && 'bearer' in auth) return giveToken(request, auth.bearer);
     const refusal = challenge(request, url);
     if (refusal) return refusal;
     if (url.pathname === '/v2/') return { body: '{}' };
@@ -253,13 +253,14 @@ export function fakeImage(name: string): string {
 async function readRequest(incoming: IncomingMessage): Promise<FakeRequest> {
   let body = '';
   for await (const chunk of incoming) body += String(chunk);
-  const { authorization, 'if-none-match': name, 'if-modified-since': time } = incoming.headers;
+  const { authorization, 'if-none-match': name, 'if-modified-since': time, 'x-accept-vulnerabilities': scanTypes } = incoming.headers;
   const condition = name ?? time;
   return {
     method: incoming.method ?? '',
     path: incoming.url ?? '',
     ...(authorization !== undefined && { authorization }),
     ...(condition !== undefined && { condition }),
+    ...(scanTypes !== undefined && { scanTypes: String(scanTypes) }),
     body,
   };
 }

@@ -28,6 +28,8 @@ interface Wanted {
 
 const maxRemembered = 10_000;
 const bearer = 'Bearer ';
+/** The service that Harbor names in its challenges: https://github.com/goharbor/harbor/blob/main/src/core/service/token/creator.go */
+const harborService = 'harbor-registry';
 /** The scopes of requests that write. All others only read. */
 const writeScopes: Readonly<Partial<Record<HttpRequest['kind'], TokenScope>>> = { push: pushScope, delete: deleteScope };
 
@@ -64,6 +66,7 @@ export function createAttempts(http: Http, tokens: Tokens): Attempt {
 
   const authorize = async (source: ImageSource, request: HttpRequest, credential: Credential | undefined, refused: string | undefined) => {
     const { registry, signal } = request;
+    if (request.kind === 'scan') return { authorization: credential && scanAuthorization(request, credential) };
     if (credential?.registryToken !== undefined) return { authorization: bearer + credential.registryToken };
     const keys = keysOf(source, request);
     const { challenge, scope: scopeFor } = keys.map((key) => known.get(key)).find((wanted) => wanted !== undefined) ?? {};
@@ -90,8 +93,20 @@ export function createAttempts(http: Http, tokens: Tokens): Attempt {
     if (last && last.authorization === authorization) return last;
     const headers = authorization === undefined ? request.headers : { ...request.headers, authorization };
     const answer = await http({ ...request, headers });
-    if (isRefusal(request, answer)) remember(keysOf(source, request), source, request, answer);
+    // The challenge of Harbor's API is not the registry's, which usually wants tokens.
+    if (request.kind !== 'scan' && isRefusal(request, answer)) remember(keysOf(source, request), source, request, answer);
     return { ...authorized, answer };
+  };
+
+  /**
+   * Harbor's API wants the user and the password themselves. They are sent only to a registry that says that it is Harbor, since others expect them at their
+   * token server only.
+   */
+  const scanAuthorization = ({ registry, what }: HttpRequest, credential: Credential): string | undefined => {
+    const challenge = known.get(registry.name)?.challenge;
+    if (challenge?.scheme === 'basic' || challenge?.parameters.service === harborService)
+      return credential.password === '' ? undefined : basicAuthorization(credential);
+    throw new Error(`${what}: ${registry.name} has not said that it is Harbor (service="${harborService}"), so it gets no password`);
   };
 
   /** The challenge by which a request is sent first: that of the repository, or the last one of the registry. `isOwn`: the repository has sent it. */

@@ -19,6 +19,7 @@ import type { Descriptor } from './parse-manifest.ts';
 import { createPush, type RegistryPush } from './push.ts';
 import { type Probe, probeRepository } from './probe.ts';
 import { listReferrers } from './referrers.ts';
+import { type ScannedImage, readScanReports } from './scan-reports.ts';
 import { Registries, type RegistrySettings } from './registries.ts';
 import type { Session } from './session.ts';
 import type { SharedSlots } from './shared-slots.ts';
@@ -59,6 +60,8 @@ export interface RegistryClient {
   readBlob(source: ImageSource, digest: string, maxBytes: number, signal?: AbortSignal): Promise<Buffer | undefined>;
   /** The descriptors of the manifests that refer to a digest, such as signatures and attestations; only those of `artifactType` if it is given. */
   listReferrers(source: ImageSource, digest: string, artifactType?: string, signal?: AbortSignal): Promise<readonly Descriptor[]>;
+  /** What Harbor's API says of the scans of an image: of a manifest itself, or of each image of an index; undefined if the registry does not have the digest. */
+  readScanReports(source: ImageSource, digest: string, signal?: AbortSignal): Promise<readonly ScannedImage[] | undefined>;
   /** All tags of a repository, from all pages of the list; undefined if the registry does not know the repository (404). */
   listTags(source: ImageSource, signal?: AbortSignal): Promise<string[] | undefined>;
   /** Whether a repository can be read, and with which credentials. Costs one cheap request for the tag or, without one, for the beginning of the tag list. */
@@ -156,6 +159,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     readBlob: (source, digest, maxBytes, signal) => run(source, async () => readBlob(open(source, signal), digest, maxBytes), signal),
     listReferrers: (source, digest, artifactType, signal) =>
       run(source, async () => listReferrers(open(source, signal), digest, artifactType), signal),
+    readScanReports: (source, digest, signal) => run(source, async () => readScanReports(open(source, signal), digest), signal),
     async listTags(source, signal) {
       const session = open(source);
       const key = `${formatRepository(source)} ${accessKey(source)} ${credentialVersions(source)}`;

@@ -79,7 +79,7 @@ type Reader = 'author' | 'operator';
 /** The message that no credential was accepted, with the result of each, as far as the reader may see it. */
 export function describeDenial(
   source: ImageSource,
-  { registry, what }: HttpRequest,
+  { registry, what, kind }: HttpRequest,
   results: readonly CredentialResult[],
   reader: Reader,
 ): string {
@@ -87,9 +87,12 @@ export function describeDenial(
   const listed = results.slice(0, maxListed).map((result) => `${result.source}${describeResult(result, reader)}`);
   const more = results.length > maxListed ? [`and ${results.length - maxListed} more`] : [];
   const hadCredential = results.some((result) => result.kind === 'refused' && result.credential !== undefined);
-  const remedy = hadCredential
-    ? `check that the credentials are right and may pull ${name}`
-    : `if ${name} exists, provide credentials that may pull it, for example in the policy's pullSecrets`;
+  const remedy =
+    kind === 'scan'
+      ? `check that the credentials are right and may read the scans of ${name}; a robot account of Harbor needs the permission to read additions of artifacts (artifact-addition: read)`
+      : hadCredential
+        ? `check that the credentials are right and may pull ${name}`
+        : `if ${name} exists, provide credentials that may pull it, for example in the policy's pullSecrets`;
   return `${what}: ${registry.name} gives no access: ${[...listed, ...more].join('; ')}. To do: ${remedy}`;
 }
 

@@ -14,7 +14,7 @@ import type { HostLimits } from './host-limits.ts';
 import { recordInSpan } from './request-span.ts';
 import type { Registry } from './registries.ts';
 
-export type RequestKind = 'manifest' | 'tags' | 'token' | 'blob' | 'referrers' | 'push' | 'delete';
+export type RequestKind = 'manifest' | 'tags' | 'token' | 'blob' | 'referrers' | 'push' | 'delete' | 'scan';
 
 export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE';
 

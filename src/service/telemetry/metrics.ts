@@ -111,7 +111,7 @@ export function createMetrics() {
     }),
     registryRequests: new Counter({
       name: 'image_watcher_registry_requests_total',
-      help: 'Requests to registries by host (the first 200, then other), kind (manifest, blob, tags, referrers, token, push, delete) and answer (a status class or error)',
+      help: 'Requests to registries by host (the first 200, then other), kind (manifest, blob, tags, referrers, token, push, delete, scan) and answer (a status class or error)',
       labelNames: ['host', 'kind', 'answer'],
       registers,
     }),
