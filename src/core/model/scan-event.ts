@@ -1,4 +1,4 @@
-/** The end of a vulnerability scan, as a registry announced it. Pushes that waited for the scan may then be pulled. */
+/** The end of a vulnerability scan, as a registry announced it. Pushes that waited for the scan may then be pulled, and policies find its report. */
 import { isDigest, isTag, tryNormaliseRepository, type Repository } from './image-reference.ts';
 import type { IgnoredPush, PushContext, PushEvent } from './push-event.ts';
 
@@ -10,14 +10,17 @@ export interface ClaimedScan {
   readonly repository: string;
   readonly tag?: string;
   readonly digest?: string;
+  /** Whether it ended with a report. */
+  readonly hasReport?: boolean;
 }
 
-/** A finished scan in normal form. It is a hint: it only starts pushes earlier. */
+/** A finished scan in normal form. It is a hint: it only starts pushes earlier, and has policies ask for the report. */
 export interface ScanEvent {
   readonly receiver: string;
   readonly repository: Repository;
   readonly tag?: string;
   readonly digest?: string;
+  readonly hasReport?: boolean;
 }
 
 /** How long a push waits for a scan whose end is not announced, in ms. */
@@ -25,7 +28,7 @@ export const scanWaitMs = 600_000;
 
 /** Normalises a claimed scan: returns a ScanEvent, or why it is ignored. */
 export function acceptScan(
-  { type, registry, repository: path, tag, digest }: ClaimedScan,
+  { type, registry, repository: path, tag, digest, hasReport }: ClaimedScan,
   { receiver, registryOverride, aliases }: Pick<PushContext, 'receiver' | 'registryOverride' | 'aliases'>,
 ): ScanEvent | IgnoredPush {
   const host = registryOverride ?? registry;
@@ -37,6 +40,7 @@ export function acceptScan(
     repository,
     ...(tag !== undefined && isTag(tag) && { tag }),
     ...(digest !== undefined && isDigest(digest) && { digest }),
+    ...(hasReport === true && { hasReport }),
   };
 }
 

@@ -1,7 +1,7 @@
 /** The workers of the queues `push`, `policy`, `check` and `poll`. */
 import { processPoll, type PollPorts } from '../poll/process-poll.ts';
 import { createTick } from '../poll/tick.ts';
-import type { PolicyJob, PollJob, PushJob } from '../queue/jobs.ts';
+import type { PolicyJob, PollJob, PushJob, ScanJob } from '../queue/jobs.ts';
 import type { QueueAccess, TickJob } from '../queue/producer.ts';
 import { readPolicyJob, readPollQueueJob, readPushJob } from '../queue/read-job.ts';
 import type { JobSpans } from '../queue/job-spans.ts';
@@ -9,6 +9,7 @@ import { createWorker, type QueueWorker } from '../queue/worker.ts';
 import type { AskCheck } from '../reconcile/checks/check-request.ts';
 import { askOnce } from '../reconcile/checks/ask-once.ts';
 import { processPush } from '../reconcile/process-push.ts';
+import { processScan } from '../reconcile/process-scan.ts';
 import { processTask } from '../reconcile/process-task.ts';
 
 /** The number of concurrent jobs per queue: high enough that hundreds of images are changed before the first status is written. */
@@ -58,12 +59,15 @@ export function createQueueWorkers(
       read: readPolicyJob,
       process: (job, { signal }) => askOnce(job, { ...ports, askCheck }, signal),
     }),
-    createWorker<PollJob | TickJob>({
+    createWorker<PollJob | ScanJob | TickJob>({
       ...common,
       queue: 'poll',
       concurrency: concurrency.poll,
       read: readPollQueueJob,
-      process: (job, context) => ('repository' in job ? processPoll(job, context, ports) : tick()),
+      process(job, context) {
+        if ('scanned' in job) return processScan(job, context, ports);
+        return 'repository' in job ? processPoll(job, context, ports) : tick();
+      },
       inSpan: spans?.poll,
       longestPauseMs: (job) => Math.min('intervalMs' in job ? job.intervalMs : longestPollPauseMs, longestPollPauseMs),
     }),

@@ -13,6 +13,7 @@ import { createSharedSecret } from '../queue/shared-secret.ts';
 import { reportOf } from '../queue/delivery-report.ts';
 import type { Results } from '../receive/add-question-routes.ts';
 import { publishReceivers } from '../queue/receiver-list.ts';
+import { createScanJobs } from '../queue/scan-jobs.ts';
 import { createScanWaits } from '../queue/scan-waits.ts';
 import { createRequestCounts } from '../queue/shared-limits.ts';
 import { settingError } from '../config/config-error.ts';
@@ -37,6 +38,11 @@ export function composeReceive(
   const access = { redis: redis.connection, prefix: config.redis.prefix, onError };
   const queue = createPushQueue(access, config.redis.minReplicas, confirmWithin, onStoring);
   const scanWaits = createScanWaits(access);
+  const storeScans = createScanJobs(access, {
+    minReplicas: config.redis.minReplicas,
+    confirmWithinMs: confirmWithin,
+    now: () => new Date(),
+  });
   const storeAndFollow = async (events: readonly PushEvent[]) => {
     const stored = await queue.add(events);
     const waiting = stored.filter(({ waitsUntil }) => waitsUntil !== undefined);
@@ -77,6 +83,7 @@ export function composeReceive(
           return storeAndFollow(events);
         },
         endScan: scanWaits.end,
+        storeScans,
         recordIgnored: ({ name, provider, registryOverride }, ignored) =>
           ignoredLog.add({ receiver: name, provider: provider.id, registryOverride, ignored, receivedAt: new Date() }),
         noteAnswer: ({ name }, status) => deliveryTimes.note(name, status),

@@ -2,7 +2,7 @@
 import { policyKey } from '../../core/model/image-policy.ts';
 import { formatRepository } from '../../core/model/image-reference.ts';
 import { currentSpan, type Attributes, type RootSpan, type SpanStart, type Tracing } from '../telemetry/tracing.ts';
-import type { PolicyJob, PollJob, PushJob, QueueName } from './jobs.ts';
+import type { PolicyJob, PollJob, ScanJob, PushJob, QueueName } from './jobs.ts';
 import type { TickJob } from './producer.ts';
 import type { TraceMemory } from './trace-memory.ts';
 import type { JobContext } from './worker.ts';
@@ -26,7 +26,7 @@ export type RunInSpan<T> = (job: T, context: JobContext, work: () => Promise<voi
 export interface JobSpans {
   readonly push: RunInSpan<PushJob>;
   readonly policy: RunInSpan<PolicyJob>;
-  readonly poll: RunInSpan<PollJob | TickJob>;
+  readonly poll: RunInSpan<PollJob | ScanJob | TickJob>;
 }
 
 /**

@@ -63,6 +63,14 @@ export interface PollJob extends Versioned {
   readonly receivedAt: string;
 }
 
+/** A repository with the report of a new scan, for the policies that ask for it. In the queue `poll`. */
+export interface ScanJob extends Versioned {
+  readonly scanned: Repository;
+  /** The receiver that was told. */
+  readonly receiver: string;
+  readonly receivedAt: string;
+}
+
 /** One BaseImagePolicy to reconcile. */
 export interface BaseJob extends ReconcileJob {
   /** The repository of an application that was pushed. What is known of its tags is outdated. */
@@ -133,6 +141,11 @@ export function noticeJobId({ target, identity }: Pick<NoticeJob, 'target' | 'id
 /** The job id of a summary. Each group of held notices has one summary. */
 export function summaryJobId({ target, group }: Pick<SummaryJob, 'target' | 'group'>): string {
   return hashId(['summary', target, String(group)]);
+}
+
+/** The job id of a scan's report. The images of a repository are scanned together, so its waiting job is for all of them. */
+export function scanJobId({ scanned, receiver }: Pick<ScanJob, 'scanned' | 'receiver'>): string {
+  return hashId(['scan', receiver, scanned.registry, scanned.path]);
 }
 
 /** The job id of a poll. Each repository, interval and access has one poll at a time, because a second one would repeat the first while that is retried. */

@@ -15,6 +15,7 @@ import {
   type PolicyJob,
   type PollJob,
   type PushJob,
+  type ScanJob,
   type SummaryJob,
   type TriggerJob,
 } from './jobs.ts';
@@ -152,6 +153,8 @@ const pollJob = z.object({
   receivedAt: time,
 });
 
+const scanJob = z.object({ ...versioned, scanned: z.object(repository), receiver: word, receivedAt: time });
+
 /** Reads a push; throws an Error that names what cannot be read. */
 export const readPushJob = (data: unknown): PushJob => read(pushJob, data);
 /** Reads a policy to reconcile; throws an Error that names what cannot be read. */
@@ -164,8 +167,9 @@ export const readTriggerJob = (data: unknown): TriggerJob => read(triggerJob, da
 export const readNoticeJob = (data: unknown): NoticeJob | SummaryJob => read(z.union([noticeJob, summaryJob]), data);
 /** Reads a notice; throws an Error that names what cannot be read. */
 export const readNotice = (data: unknown): Notice => read(notice, data);
-/** Reads a repository to list, or a tick, which has no data of its own; throws an Error that names what cannot be read. */
-export const readPollQueueJob = (data: unknown): PollJob | TickJob => read(z.union([pollJob, z.strictObject(versioned)]), data);
+/** Reads a repository to list, a report of a scan, or a tick, which has no data of its own; throws an Error that names what cannot be read. */
+export const readPollQueueJob = (data: unknown): PollJob | ScanJob | TickJob =>
+  read(z.union([pollJob, scanJob, z.strictObject(versioned)]), data);
 
 function read<T>(reader: z.ZodType<T>, data: unknown): T {
   const parsed = reader.safeParse(data);

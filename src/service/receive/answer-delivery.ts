@@ -22,6 +22,8 @@ export interface DeliveryContext {
   readonly storePushes: StorePushes;
   /** Starts the pushes that wait for a scan which has now ended. */
   readonly endScan: (scan: ScanEvent) => Promise<unknown>;
+  /** Stores that reports of scans are there, for the policies that ask for them. Resolves when Redis has confirmed it. */
+  readonly storeScans: (scans: readonly ScanEvent[]) => Promise<unknown>;
   /** Why no push can be stored at present (Redis is unreachable or nearly full); undefined if pushes can be stored. */
   readonly refusal: () => string | undefined;
   readonly startWaiting: StartWaiting;
@@ -74,13 +76,15 @@ async function processDelivery(delivery: Delivery, receiver: Receiver, context: 
   if (parsed.handshake !== undefined) return { status: 200, accepted: [], ignored: parsed.ignored, handshake: parsed.handshake };
   const { pushes, scans, ignored } = readPushes(parsed, receiver, { aliases: context.aliases, now: context.now() });
   const accepted = pushes.map(({ event }) => event);
-  if (accepted.length + scans.length === 0) return { status: 200, accepted, ignored };
+  const isHeard = receiver.waitForScan === true || scans.some(({ hasReport }) => hasReport);
+  if (accepted.length === 0 && !(isHeard && scans.length > 0)) return { status: 200, accepted, ignored };
   const refusal = context.refusal();
   if (refusal !== undefined) return { status: 503, why: refusal };
   const stopWaiting = context.startWaiting({ bodyBytes: delivery.body.length, pushes: accepted.length });
   if (stopWaiting === undefined) return { status: 503, why: 'too many deliveries wait for Redis' };
   try {
-    for (const scan of scans) await context.endScan(scan);
+    if (receiver.waitForScan === true) for (const scan of scans) await context.endScan(scan);
+    await context.storeScans(scans.filter(({ hasReport }) => hasReport));
     if (accepted.length === 0) return { status: 200, accepted, ignored };
     return { status: 202, accepted: await context.storePushes(accepted), ignored };
   } catch (error) {

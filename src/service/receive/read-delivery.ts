@@ -46,7 +46,7 @@ export function readDelivery(
   }
 }
 
-/** The pushes of a parsed delivery, normalised and without duplicate ids, the scans that pushes may wait for, and what is ignored. */
+/** The pushes of a parsed delivery, normalised and without duplicate ids, the scans that have ended, and what is ignored. */
 export function readPushes(
   parsed: ParsedDelivery,
   { name, provider, registryOverride, waitForScan = false }: ReceiverNames,
@@ -71,9 +71,9 @@ export function readPushes(
   const scans: ScanEvent[] = [];
   for (const { type, ...claimed } of parsed.scans ?? []) {
     const scan = acceptScan({ type, ...claimed }, context);
+    if (isScanEvent(scan)) scans.push(scan);
     if (!waitForScan) ignored.push({ reason: `not a push: ${type}`, repository: claimed.repository });
-    else if (isScanEvent(scan)) scans.push(scan);
-    else ignored.push(scan);
+    else if (!isScanEvent(scan)) ignored.push(scan);
   }
   return { pushes: [...pushes.values()], scans, ignored };
 }
@@ -103,7 +103,7 @@ export function simulateDelivery(delivery: Delivery, receiver: SimulatedReceiver
   const { pushes, scans, ignored: others } = readPushes(parsed, receiver, { aliases: receiver.aliases, now });
   const ignored = [
     ...others,
-    ...scans.map(({ repository }) => ({
+    ...(receiver.waitForScan === true ? scans : []).map(({ repository }) => ({
       reason: 'a scan has ended: the pushes that wait for it start',
       registry: repository.registry,
       repository: repository.path,

@@ -152,7 +152,8 @@ export async function processPolicyJob(job: PolicyJob, context: JobContext, allP
   const resolved = found !== undefined && context.failures === 0 ? recallAnswer(job, found, ports.registry) : undefined;
   const request: ReconcileRequest = {
     policy,
-    announced: source === 'Webhook',
+    // A webhook without an image has announced a scan, and the registry shows its images already.
+    announced: source === 'Webhook' && hint !== undefined,
     announcedAt: ports.registry.announcements.since(eventId ?? job.cause, receivedAt),
     ...defined({ hint, resolved }),
     // What a failed try has written to the status is cleared only by a whole reconcile.

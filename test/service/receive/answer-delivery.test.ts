@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { boundWaiting } from '../../../src/service/receive/answer-delivery.ts';
 import { waitFor } from '../../harness/wait-for.ts';
-import { post, push } from './post.ts';
+import { digest, post, push } from './post.ts';
 import { startApp } from './start-app.ts';
 
 test('while Redis hangs, deliveries that would use too much memory are answered 503 at once, and the others wait', async (t) => {
@@ -59,6 +59,21 @@ test('without it, no push waits, and a scan is ignored with its name', async (t)
     answer.json<{ ignored: { reason: string }[] }>().ignored.map(({ reason }) => reason),
     ['not a push: SCANNING_COMPLETED'],
   );
+});
+
+test('the report of a completed scan is stored for policies, whether or not pushes wait for scans; a failed scan has none', async (t) => {
+  for (const waitForScan of [false, true]) {
+    const world = await startApp(t, { waitForScan });
+    assert.equal((await post(world, { body: JSON.stringify({ ...scan(), type: 'SCANNING_FAILED' }) })).statusCode, 200);
+    assert.deepEqual(world.reports, []);
+    assert.equal((await post(world, { body: JSON.stringify(scan()) })).statusCode, 200);
+    const repository = { registry: 'harbor.example.com', path: 'shop/web' };
+    assert.deepEqual(world.reports, [{ receiver: 'prod', repository, tag: '1.2.3', digest, hasReport: true }]);
+    assert.equal((await post(world, { body: JSON.stringify(scan()), headers: { authorization: 'Bearer wrong' } })).statusCode, 401);
+    assert.equal(world.reports.length, 1);
+  }
+  const failing = await startApp(t, {}, { storeScans: () => Promise.reject(new Error('Redis is gone')) });
+  assert.equal((await post(failing, { body: JSON.stringify(scan()) })).statusCode, 503);
 });
 
 test('a scan that Redis does not store is refused, so that the sender repeats it', async (t) => {

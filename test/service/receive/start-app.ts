@@ -17,6 +17,8 @@ export interface TestApp {
   readonly stored: PushEvent[];
   /** The scans that pushes may have waited for. */
   readonly scans: ScanEvent[];
+  /** The scans whose reports are there. */
+  readonly reports: ScanEvent[];
   /** What was recorded as ignored so far. */
   readonly ignored: IgnoredPush[];
   /** Every line that was logged, at any level. */
@@ -54,6 +56,7 @@ export async function startApp(
   const stored: PushEvent[] = [];
   const ignored: IgnoredPush[] = [];
   const scans: ScanEvent[] = [];
+  const reports: ScanEvent[] = [];
   const logged: string[] = [];
   const metrics = createMetrics();
   const app = await buildReceiveApp({
@@ -68,6 +71,7 @@ export async function startApp(
       return events;
     },
     endScan: async (scan) => void scans.push(scan),
+    storeScans: async (found) => void reports.push(...found),
     recordIgnored: (_receiver, parts) => void ignored.push(...parts),
     refusal: () => undefined,
     now: () => new Date('2026-03-01T12:00:00.000Z'),
@@ -76,5 +80,5 @@ export async function startApp(
     ...options,
   });
   t.after(() => app.close());
-  return { app, stored, scans, ignored, logged, metrics };
+  return { app, stored, scans, reports, ignored, logged, metrics };
 }

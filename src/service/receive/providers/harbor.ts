@@ -47,6 +47,9 @@ const scanTypes = new Set([
   'harbor.scan.stopped',
 ]);
 
+/** The scans that ended with a report. */
+const reportTypes = new Set(['SCANNING_COMPLETED', 'harbor.scan.completed']);
+
 const replicationTypes = new Set(['REPLICATION', 'harbor.replication.status.changed']);
 
 interface HarborEvent {
@@ -136,7 +139,7 @@ function readScans({ type, data }: HarborEvent, repository: string): ParsedDeliv
     const { digest, tag, resource_url: url } = resource.safeParse(raw).data ?? {};
     if (!digest && !tag) return [];
     const registry = url?.includes('/') ? hostOf(url) : undefined;
-    return [{ type, repository, ...filled({ registry, tag, digest }) }];
+    return [{ type, repository, ...filled({ registry, tag, digest }), ...(reportTypes.has(type) && { hasReport: true }) }];
   });
   const ignored = scans.length > 0 ? [] : [{ code: 'Incomplete', reason: 'the scan names no image', repository } as const];
   return { pushes: [], ignored, scans };
