@@ -76,9 +76,12 @@ describe('a policy with rules about vulnerabilities', () => {
     assert.match(waiting.message, /nothing reports its vulnerabilities/);
     await stillRuns();
     await attest(digest, scanByTrivy([high], ago(1)));
-    await runs('1.0.1', digest);
-    const { message } = await world.waitForCondition('fixed', 'Ready', 'Updated');
-    assert.match(message, /CVE-2026-1 \(Critical\)/);
+    const { metadata } = await runs('1.0.1', digest);
+    assert.match(metadata.annotations?.['kubernetes.io/change-cause'] ?? '', /CVE-2026-1 \(Critical\)/);
+    const events = await world.waitForEvents('Deployment', 'fixed');
+    assert.match(events.map(({ message }) => message).join('\n'), /CVE-2026-1 \(Critical\)/);
+    await world.waitForCondition('fixed', 'Ready', 'UpToDate');
+    assert.equal((await world.readStatus('fixed')).vulnerabilities, undefined);
   });
 
   test('reads attestations of cosign 2', async () => {

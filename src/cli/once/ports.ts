@@ -17,7 +17,7 @@ import { createLogger } from '../../service/telemetry/logger.ts';
 import { createMetrics } from '../../service/telemetry/metrics.ts';
 import { createImageVerifier } from '../../service/verify/image-verifier.ts';
 import { readTrustRoot } from '../../service/verify/trust.ts';
-import { createEvidenceReader, type EvidenceSource } from '../../service/vulnerabilities/read-evidence.ts';
+import { createAllEvidence } from '../../service/vulnerabilities/evidence-sources.ts';
 import { openRegistry } from '../../service/command-line/user-registry.ts';
 import { type Cluster, createCluster, type RunMeans } from './cluster.ts';
 import { noLog } from './no-log.ts';
@@ -31,9 +31,6 @@ export interface Run {
 }
 
 const eventsDeadlineMs = 5_000;
-
-/** The sources of evidence about vulnerabilities, as the service has them. */
-const evidenceSources: readonly EvidenceSource[] = [];
 
 /**
  * Opens the ports. `dockerConfig` is the file with the user's credentials, if it is not the default one. Throws an Error if the configuration names a trust
@@ -70,7 +67,7 @@ export function openRun(policies: RunPolicies, means: RunMeans & { readonly dock
         hasRead: async () => false,
       },
       signatures: { verify },
-      vulnerabilities: { read: createEvidenceReader(evidenceSources) },
+      vulnerabilities: { read: createAllEvidence({ registry, trustRoot, readSecret }) },
       report: { recordEvent, eventLog: noLog, metrics: createMetrics(), logger: createLogger('silent') },
       queues: { addPolicyJobs: async () => {}, repeatPushes: async () => {} },
       bases: { onPush: async () => [] },

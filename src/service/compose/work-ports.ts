@@ -30,11 +30,11 @@ import type { RegistryClient } from '../registry/client.ts';
 import { createBoundedLabel, maxRegistryLabels } from '../telemetry/metrics.ts';
 import { createImageVerifier } from '../verify/image-verifier.ts';
 import type { ReadSecret } from '../verify/public-keys.ts';
-import { createEvidenceReader, type EvidenceSource } from '../vulnerabilities/read-evidence.ts';
+import { createAllEvidence } from '../vulnerabilities/evidence-sources.ts';
 import { createRecentPushes } from '../reconcile/recent-pushes.ts';
 import { createKeyedMutex } from '../../core/async/serialize.ts';
 import { onlySelected } from '../reconcile/selected-view.ts';
-import type { ClusterView, Policies, Registry, Report, Signatures, Workloads } from '../reconcile/ports.ts';
+import type { ClusterView, Policies, Ports, Registry, Report, Workloads } from '../reconcile/ports.ts';
 import { createRegistryMemory } from '../reconcile/registry-memory.ts';
 import { createImageListReader, createRevisionReader } from '../registry/origins.ts';
 import type { AccessCache } from '../cluster/access-cache.ts';
@@ -80,9 +80,6 @@ export interface Adapters {
   readonly traces: Pick<TraceMemory, 'remember'>;
 }
 
-/** The sources of evidence about vulnerabilities, in the order in which their answers are shown. */
-const evidenceSources: readonly EvidenceSource[] = [];
-
 /** Creates the real ports of the processors; tests pass their own. */
 export function createWorkPorts(foundation: Foundation, adapters: Adapters): Omit<PollPorts, 'bases'> {
   const { queues, finds } = adapters;
@@ -98,8 +95,7 @@ export function createWorkPorts(foundation: Foundation, adapters: Adapters): Omi
       ...createRegistryMemory({ now: Date.now, elapsed: () => performance.now() }),
       sourceOf: sources.sourceOf,
     },
-    signatures: createSignatures(adapters),
-    vulnerabilities: { read: createEvidenceReader(evidenceSources) },
+    ...createProofs(adapters),
     report: createReport(foundation, adapters, sources, reportDeferral),
     queues,
     poll: {
@@ -236,9 +232,11 @@ function createWorkloads(
   };
 }
 
-function createSignatures({ registry, access, trustRoot }: Adapters): Signatures {
+/** What is signed, and what is known of vulnerabilities. */
+function createProofs({ registry, access, trustRoot }: Adapters): Pick<Ports, 'signatures' | 'vulnerabilities'> {
   const readSecret: ReadSecret = (secret) => access.readSecret(secret, { refresh: false });
-  return { verify: createImageVerifier({ registry, trustRoot, readSecret }) };
+  const options = { registry, trustRoot, readSecret };
+  return { signatures: { verify: createImageVerifier(options) }, vulnerabilities: { read: createAllEvidence(options) } };
 }
 
 function createReport(

@@ -1,0 +1,11 @@
+/** The list of the sources of evidence, in the order in which their answers are shown. */
+import { type AttestationOptions, createAttestationSource } from './attestations.ts';
+import { createHarborSource, type ScanRegistry } from './harbor.ts';
+import { createEvidenceReader, type ReadEvidence } from './read-evidence.ts';
+
+export type EvidenceOptions = AttestationOptions & { readonly registry: ScanRegistry };
+
+/** Creates the reader with all sources. */
+export function createAllEvidence(options: EvidenceOptions): ReadEvidence {
+  return createEvidenceReader([createAttestationSource(options), createHarborSource(options)]);
+}
