@@ -155,10 +155,14 @@ describe('an image of several platforms', () => {
     await state(images[0], vexOf('CVE-3', 'not_affected', days(2)));
     await state(images[1] ?? '', vexOf('CVE-3', 'affected', days(1)));
     await state(digest, vexOf('CVE-4', 'under_investigation', days(2)));
+    // Of the first image, the last word is that about the index.
+    await state(images[0], vexOf('CVE-5', 'fixed', days(1)));
+    await state(digest, vexOf('CVE-5', 'affected', days(2)));
+    await state(images[1] ?? '', vexOf('CVE-5', 'fixed', days(3)));
     const { statements, reports } = await shop.read(repository, digest);
     assert.equal(reports.length, 1);
     const last = lastStatements(statements);
-    const words = ['CVE-1', 'CVE-2', 'CVE-3', 'CVE-4'].map((id) => last.get(id)?.status);
-    assert.deepEqual(words, ['not_affected', undefined, 'affected', 'under_investigation']);
+    const words = ['CVE-1', 'CVE-2', 'CVE-3', 'CVE-4', 'CVE-5'].map((id) => last.get(id)?.status);
+    assert.deepEqual(words, ['not_affected', undefined, 'affected', 'under_investigation', 'affected']);
   });
 });
