@@ -131,6 +131,18 @@ describe('the permissions of the chart', { skip }, () => {
     }
   });
 
+  test('include listing VulnerabilityReports only where policies may ask Trivy Operator', async () => {
+    const ofReports = (objects: readonly Manifest[]) =>
+      grantsOf(objects, 'image-watcher-work')
+        .flatMap(({ rules }) => rules)
+        .filter(({ resources }) => resources.includes('vulnerabilityreports'))
+        .map(({ apiGroups, verbs }) => [...apiGroups, ...verbs]);
+    assert.deepEqual(ofReports(await renderChart({})), []);
+    const objects = await renderChart({ permissions: { vulnerabilityReports: true } });
+    assert.deepEqual(ofReports(objects), [['aquasecurity.github.io', 'list']]);
+    assert.deepEqual(sorted(grantsOf(objects, 'image-watcher-work')), sorted(shippedGrants('work', { vulnerabilityReports: true })));
+  });
+
   test('include creating Jobs and AnalysisRuns only where checks may make them', async () => {
     const made = ['jobs', 'analysisruns', 'analysistemplates'];
     const ofMade = (objects: readonly Manifest[]) =>

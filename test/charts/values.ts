@@ -69,6 +69,7 @@ export const valueSets: Readonly<Record<string, Values>> = {
     },
     permissions: {
       rebase: true,
+      vulnerabilityReports: true,
       extraRules: [{ apiGroups: ['argoproj.io'], resources: ['rollouts'], verbs: ['get', 'list', 'watch', 'patch'] }],
     },
     conversion: { certificates: 'cert-manager', issuerRef: { kind: 'ClusterIssuer', name: 'internal' } },

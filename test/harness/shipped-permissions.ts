@@ -8,13 +8,14 @@ import { kubeconfigWithGrants, type Account, type Grant, type Rule } from './ser
 /** Whom the chart grants something: a role of the program, the jobs that write the CustomResourceDefinition, or the one that makes the password of Redis. */
 export type Grantee = 'work' | 'convert' | 'definition' | 'redis-password';
 
-/** Where the service is, which namespaces it watches (all, unless given), whether it rolls out rebased images, and runs Jobs or makes AnalysisRuns for checks, and what its user grants it besides. */
+/** Where the service is, which namespaces it watches (all, unless given), whether it rolls out rebased images, runs Jobs or makes AnalysisRuns for checks, and reads VulnerabilityReports, and what its user grants it besides. */
 export interface Installation {
   readonly namespace?: string;
   readonly watched?: readonly string[];
   readonly rebase?: boolean;
   readonly checkJobs?: boolean;
   readonly analysis?: boolean;
+  readonly vulnerabilityReports?: boolean;
   readonly extraRules?: readonly Rule[];
 }
 
@@ -28,7 +29,15 @@ export function shippedRules(file: string): Rule[] {
 /** What the chart grants; test/charts compares it with what the templates make of the same files. */
 export function shippedGrants(
   grantee: Grantee,
-  { namespace = 'default', watched, rebase = false, checkJobs = false, analysis = false, extraRules = [] }: Installation = {},
+  {
+    namespace = 'default',
+    watched,
+    rebase = false,
+    checkJobs = false,
+    analysis = false,
+    vulnerabilityReports = false,
+    extraRules = [],
+  }: Installation = {},
 ): Grant[] {
   switch (grantee) {
     case 'work': {
@@ -38,6 +47,7 @@ export function shippedGrants(
           'work-bases',
           'work-notifications',
           ...(rebase ? ['work-rebase'] : []),
+          ...(vulnerabilityReports ? ['work-vulnerabilities'] : []),
           ...(checkJobs ? ['work-checks'] : []),
           ...(analysis ? ['work-analysis'] : []),
           'work-secrets',

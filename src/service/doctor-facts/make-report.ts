@@ -93,7 +93,7 @@ export function createReporter(installation: Installation, means: DoctorMeans): 
         runCheck(checks.redis, timeoutMs, async () => redisFacts(await server, config.redis)),
         runCheck(checks.record, timeoutMs, () => gatherRecord(installation, means.redis.connection, now)),
         runCheck(checks.clock, timeoutMs, clocks),
-        runCheck(checks.permissions, timeoutMs, () => gatherPermissions(installation, means.client, signal)),
+        runCheck(checks.permissions, timeoutMs, () => gatherPermissions(installation, means, signal)),
         runCheck(checks.certificates, timeoutMs, () => Promise.resolve({ now, warnWithinMs, others: registryAuthorities(installation) })),
         runCheck(checks.webhooks, timeoutMs, () => gatherWebhooks(installation, means, now)),
         runCheck(checks.proxies, timeoutMs, () => Promise.resolve(listRoutes(installation, means.registry, means.policies()))),
@@ -141,7 +141,7 @@ function clockOfRedis(server: Server) {
 
 async function gatherPermissions(
   { settings: { config } }: Installation,
-  client: KubeClient,
+  { client, policies }: Pick<DoctorMeans, 'client' | 'policies'>,
   signal: AbortSignal,
 ): Promise<PermissionFacts> {
   const review = async (file: PermissionFile, namespace?: string): Promise<GrantFacts> => {
@@ -157,6 +157,7 @@ async function gatherPermissions(
     'work-rebase',
     ...(config.checks.jobs ? (['work-checks'] as const) : []),
     ...(config.checks.analysis ? (['work-analysis'] as const) : []),
+    ...(asksTrivyOperator(policies()) ? (['work-vulnerabilities'] as const) : []),
     'work-status',
     'work-secrets',
     'work-secret-watches',
@@ -171,6 +172,11 @@ async function gatherPermissions(
     grants,
     namespacesNotAsked: watched.length - Math.min(watched.length, maxNamespaces),
   };
+}
+
+function asksTrivyOperator(policies: Iterable<ImagePolicy>): boolean {
+  for (const { spec } of policies) if (isUsable(spec) && spec.vulnerabilities?.trivyOperator === true) return true;
+  return false;
 }
 
 /** The certificate authorities that the configuration names. */

@@ -77,10 +77,12 @@ export const sentences = {
   'permissions.in': ' in {0}',
   'permissions.do': 'grant what charts/image-watcher/files/permissions/{0}.yaml lists: helm upgrade does',
   'permissions.rebase.do': 'set permissions.rebase: true in the values of the chart if a BaseImagePolicy has the action rebase',
+  'permissions.vulnerabilities.do': 'set permissions.vulnerabilityReports: true in the values of the chart',
   'without.work-bases': 'BaseImagePolicies do nothing',
   'without.work-notifications': 'NotificationTargets of namespaces are not notified',
   'without.work-checks': 'checks that run Jobs time out',
   'without.work-analysis': 'checks that make AnalysisRuns time out',
+  'without.work-vulnerabilities': 'reports of Trivy Operator do not count',
   'without.work-rebase': 'images that BaseImagePolicies have rebased are not rolled out',
   'without.work-secrets':
     'registries can be read anonymously or with the own credentials of the service only, and signatures cannot be verified with keys of Secrets',

@@ -29,6 +29,9 @@ export const shippedPermissions: Readonly<Record<PermissionFile, readonly Permis
     {"apiGroups":["argoproj.io"],"resources":["analysistemplates"],"verbs":["get"]},
     {"apiGroups":["argoproj.io"],"resources":["analysisruns"],"verbs":["get","create"]},
   ],
+  'work-vulnerabilities': [
+    {"apiGroups":["aquasecurity.github.io"],"resources":["vulnerabilityreports"],"verbs":["list"]},
+  ],
   'work-status': [
     {"apiGroups":["operator.technomad.dev"],"resources":["imagepolicies/status"],"verbs":["patch"]},
     {"apiGroups":["operator.technomad.dev"],"resources":["baseimagepolicies/status"],"verbs":["patch"]},

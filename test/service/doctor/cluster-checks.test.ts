@@ -53,6 +53,9 @@ test('the check of permissions names what is missing, and what that means', () =
     'warning',
     /checks that make AnalysisRuns time out/,
   );
+  const reports = of({ file: 'work-vulnerabilities', missing: ['list vulnerabilityreports.aquasecurity.github.io'] });
+  assertLine(reports, 'permissions/work-vulnerabilities', 'warning', /reports of Trivy Operator do not count/);
+  assert.match(reports[0]?.action ?? '', /permissions\.vulnerabilityReports: true/);
   const rebase = of({ file: 'work-rebase', missing: ['create imagepolicies.operator.technomad.dev'] });
   assertLine(rebase, 'permissions/work-rebase', 'skipped', /rebased are not rolled out/);
   assert.match(rebase[0]?.action ?? '', /permissions\.rebase: true/);

@@ -26,6 +26,7 @@ const consequences = {
   'work-rebase': 'without.work-rebase',
   'work-checks': 'without.work-checks',
   'work-analysis': 'without.work-analysis',
+  'work-vulnerabilities': 'without.work-vulnerabilities',
   'work-status': undefined,
   'work-secrets': 'without.work-secrets',
   'work-secret-watches': 'without.work-secret-watches',
@@ -74,5 +75,5 @@ function evaluateGrant(account: string | Said, { file, namespace, missing }: Gra
   // Missing permissions for rebases are no failure: an administrator decides about them, and many clusters do not need them.
   if (file === 'work-rebase') return skipped(line, message, say('permissions.rebase.do'));
   const finding = consequence === undefined ? failed : warning;
-  return finding(line, message, say('permissions.do', file));
+  return finding(line, message, file === 'work-vulnerabilities' ? say('permissions.vulnerabilities.do') : say('permissions.do', file));
 }
