@@ -105,6 +105,7 @@ export const sentencesNotOnPages: Readonly<Record<string, readonly string[]>> = 
   'they are compared, or part of something else than a sentence': [
     'verify signatures',
     'application/vnd.dev.sigstore.bundle+json;version=0.1',
+    'application/vnd.scanner.adapter.vuln.report.harbor+json; version=1.0',
     'cosign container image signature',
     'repository:{0}:pull,push',
     'repository:{0}:pull,push,delete',

@@ -9,6 +9,7 @@ import { pushesZh } from './pushes.ts';
 import { rebaseZh } from './rebase.ts';
 import { registriesZh } from './registries.ts';
 import { rolloutsZh } from './rollouts.ts';
+import { scansZh } from './scans.ts';
 import { serviceZh } from './service.ts';
 import { signaturesZh } from './signatures.ts';
 import { specFieldsZh } from './spec-fields.ts';
@@ -28,6 +29,7 @@ export const messagesZh: Readonly<Record<string, string>> = {
   ...signaturesZh,
   ...provenanceZh,
   ...vulnerabilitiesZh,
+  ...scansZh,
   ...specsZh,
   ...specFieldsZh,
   ...serviceZh,
