@@ -8,8 +8,6 @@ export const chineseVulnerabilities: Readonly<Record<string, string>> = {
     '哪些镜像无需等到 minAge 要求的时长即可应用。该镜像必须修复被它替换的镜像中至少为此严重程度的漏洞，且不引入新的此类漏洞。需要 verify.vulnerabilities；没有证据时镜像继续等待。',
   'What is known of the vulnerabilities of the selected image, and of the image that waits.':
     '关于所选镜像以及等待中镜像的漏洞的已知情况。',
-  'What is known of the vulnerabilities of an image (spec.verify.vulnerabilities).':
-    '关于某个镜像的漏洞的已知情况（spec.verify.vulnerabilities）。',
   'The tag of the image.': '镜像的标签。',
   'The digest of the image.': '镜像的摘要。',
   'When it was assessed.': '评估的时间。',
@@ -18,13 +16,11 @@ export const chineseVulnerabilities: Readonly<Record<string, string>> = {
   'The highest severity of its vulnerabilities; absent if it has none, or if they are not known.':
     '其漏洞的最高严重程度；没有漏洞或未知时没有此字段。',
   'The images that it would replace: the first 5.': '它会替换的镜像：前 5 个。',
-  'The comparison with one image that would be replaced.': '与一个将被替换的镜像的比较。',
   'The image that runs.': '正在运行的镜像。',
   'Its digest.': '它的摘要。',
   'Why the two images cannot be compared; absent if they were.': '为什么无法比较这两个镜像；已比较时没有此字段。',
   'The vulnerabilities that the change fixes: the 10 most severe.': '此变更修复的漏洞：最严重的 10 个。',
   'The vulnerabilities that the change adds: the 10 most severe.': '此变更引入的漏洞：最严重的 10 个。',
-  'A vulnerability.': '一个漏洞。',
   'Its id, such as CVE-2026-1234.': '其编号，例如 CVE-2026-1234。',
   'Its severity.': '其严重程度。',
   'That the new image has more vulnerabilities; absent if it has not.': '新镜像的漏洞更多；不是更多时没有此字段。',
@@ -33,7 +29,6 @@ export const chineseVulnerabilities: Readonly<Record<string, string>> = {
   'How many the running image has.': '正在运行的镜像有多少个。',
   'Whether it would replace more images, which were not compared.': '它是否还会替换其他未比较的镜像。',
   'Evidence that does not count.': '不算数的证据。',
-  'What does not count, and why.': '哪些不算数，以及原因。',
   'A severity; what is more severe is included.': '严重程度；更严重的也包括在内。',
   'Where evidence of the vulnerabilities of an image comes from, and what it must satisfy.': '镜像漏洞的证据来自哪里，以及必须满足什么。',
   'Attestations of cosign about the image (vuln, OpenVEX), signed by one of the keys or one of the keyless signers. Others do not count.':
@@ -50,4 +45,6 @@ export const chineseVulnerabilities: Readonly<Record<string, string>> = {
   'write verify.vulnerabilities: without evidence, minAgeUnless and update.windowsUnless would have no effect':
     '请写 verify.vulnerabilities：没有证据，minAgeUnless 和 update.windowsUnless 不起作用',
   'verify.vulnerabilities is about images: remove it, or artifact': 'verify.vulnerabilities 针对镜像：请去掉它或 artifact',
+  'Waits before an update, except for a security fix: an image that fixes a critical vulnerability of what runs is applied at once, also outside of the window. An image with more high or critical vulnerabilities than what runs is not applied. Scans count if the pipelines have signed them, and those of Harbor and of Trivy Operator; the scan of a new image must not be older than three days.':
+    '更新前等待，但安全修复除外：修复了正在运行的镜像的严重漏洞的镜像会立即应用，在窗口之外也是如此。高危或严重漏洞多于正在运行的镜像的镜像不会被应用。由流水线签名的扫描算数，Harbor 和 Trivy Operator 的扫描也算数；新镜像的扫描不得早于三天之前。',
 };

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { fieldsOf } from '../../core/model/untyped.ts';
 import { isDigest, isTag } from '../../core/model/image-reference.ts';
-import type { Immutable } from '../../core/model/policy-status.ts';
+import type { Immutable } from '../../core/model/immutable.ts';
 import { maxPlatforms, platformPattern, sourcePattern } from '../recognize/facts.ts';
 
 /** The maximum number of tags that are kept of an image, and of versions in one record. */

@@ -24,8 +24,8 @@ const is =
  * | select | semver without prereleases, digest of "latest", alphabetical; {} when v1alpha1 said Regex without a pattern |
  * | tags | allow with alphabetical only; no extract, nothing to ignore |
  * | targets | exactly one, a Deployment (or the kind written as v1alpha1) by name, all containers, no init containers or volumes |
- * | update | Automatic, pin as is the default, no downgrades, no windows |
- * | platforms, minAge, verify, suspend | not set: each blocks images that v1alpha1 would apply |
+ * | update | Automatic, pin as is the default, no downgrades, no windows and no exceptions from them |
+ * | platforms, minAge, minAgeUnless, verify, suspend | not set: each blocks images that v1alpha1 would apply |
  * | rollout | anything: it applies after a change, and an older service never watched rollouts |
  * | poll | anything: it does not affect what is selected |
  * | pullSecrets | anything: without them, an older service reads the same repository or nothing |

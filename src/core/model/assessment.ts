@@ -1,5 +1,6 @@
 /** What the vulnerabilities of a selected image say about a change to it, as the status of a policy keeps it. `plan/assess-vulnerabilities.ts` makes it. */
 import { z } from 'zod';
+import type { Immutable } from './immutable.ts';
 import { vulnerabilitySeverities } from './vulnerabilities.ts';
 
 /** The maximum number of assessments in a status (the selected image, and the one that waits), of compared images, and of listed advisories. */
@@ -60,9 +61,3 @@ export const assessments = z
 export type Assessment = Immutable<z.output<typeof assessment>>;
 /** Its comparison with one running image. */
 export type ComparedImage = Assessment['replaces'][number];
-
-type Immutable<T> = T extends readonly (infer Entry)[]
-  ? readonly Immutable<Entry>[]
-  : T extends object
-    ? { readonly [Key in keyof T]: Immutable<T[Key]> }
-    : T;

@@ -1,7 +1,8 @@
 /** The status of a BaseImagePolicy: what the service found and did. */
 import { z } from 'zod';
 import { approvalRound } from './approval-round.ts';
-import { conditions, maxLengths, type Immutable } from './policy-status.ts';
+import type { Immutable } from './immutable.ts';
+import { conditions, maxLengths } from './policy-status.ts';
 import { withoutLongLists, withoutOddFields } from './stored-status.ts';
 
 /** The maximum lengths of the lists of a status. */

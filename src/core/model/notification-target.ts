@@ -1,6 +1,7 @@
 /** The model of a NotificationTarget, with which a team gets notices about its own policies. */
 import { z } from 'zod';
-import { conditionSchema, type Immutable } from './policy-status.ts';
+import type { Immutable } from './immutable.ts';
+import { conditionSchema } from './policy-status.ts';
 import type { NoticeKind } from './notice.ts';
 import type { PolicyProblem } from './image-policy.ts';
 

@@ -6,6 +6,7 @@ import { checkList } from './check-record.ts';
 import { alongside, companions, incompleteImage, pendingApproval, setDigest } from './companion-status.ts';
 import { sides } from './failure-side.ts';
 import { followFields } from './followed-status.ts';
+import type { Immutable } from './immutable.ts';
 import { documentation } from './reasons.ts';
 
 /** The maximum length of the lists of changes and of images. They would otherwise grow with every change. */
@@ -262,13 +263,6 @@ export const statusSchema = z
     ...followFields,
   })
   .describe('What the service found and did.');
-
-/** A type without mutable fields, at any depth. */
-export type Immutable<T> = T extends readonly (infer Entry)[]
-  ? readonly Immutable<Entry>[]
-  : T extends object
-    ? { readonly [Key in keyof T]: Immutable<T[Key]> }
-    : T;
 
 /** The status of an ImagePolicy in the model. */
 export type PolicyStatus = Immutable<z.output<typeof statusSchema>>;

@@ -1,6 +1,7 @@
 /** The stored form of the status of an ImagePolicy, and its reader. */
 import { z } from 'zod';
-import { changeSchema, maxListed, statusSchema, type Immutable, type PolicyStatus } from './policy-status.ts';
+import type { Immutable } from './immutable.ts';
+import { changeSchema, maxListed, statusSchema, type PolicyStatus } from './policy-status.ts';
 import { isObject, parseJson } from './untyped.ts';
 
 /** The number of changes that are stored with a field for each value. Older changes are texts, which cost the API server a fraction. */

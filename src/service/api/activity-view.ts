@@ -1,7 +1,7 @@
 /** The record of activity as the API shows it: the shape of the answer and its path. The wing `activity` answers it, and the dashboard, which is another wing, reads it. */
 import { z } from 'zod';
 import { activitySchemas } from '../../core/model/activity.ts';
-import type { Immutable } from '../../core/model/policy-status.ts';
+import type { Immutable } from '../../core/model/immutable.ts';
 import { asOf } from './route.ts';
 import { event } from './routes/events.ts';
 

@@ -1,6 +1,6 @@
 /** A route of the API as data: its request and its answer. The same schemas check requests and make the OpenAPI document. */
 import { z } from 'zod';
-import type { Immutable } from '../../core/model/policy-status.ts';
+import type { Immutable } from '../../core/model/immutable.ts';
 import type { Access } from './access.ts';
 import type { ApiPorts } from './ports.ts';
 

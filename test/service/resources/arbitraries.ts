@@ -9,6 +9,7 @@ import { checkRecordArbitrary, rolloutArbitrary } from './check-arbitrary.ts';
 import { followArbitraries, keepsRules, provenBy } from './follow-arbitrary.ts';
 import { alongsideArbitrary, showsPairs } from './alongside-arbitrary.ts';
 import { selector } from './selector-arbitrary.ts';
+import { assessmentsArbitrary, knowsEvidence, unlessArbitrary, vulnerabilityRulesArbitrary } from './vulnerability-arbitrary.ts';
 import { chartTarget, fields, list, matching, some, text, windows } from './arbitrary-parts.ts';
 
 const duration = fc
@@ -73,7 +74,13 @@ const cosign = fc.oneof(
   fc.record({ keys: list(key, 1), keyless: list(signer, 1) }),
 );
 const provenance = fc.record({ keys: list(key, 1) });
-const verify = fc.oneof(fc.record({ cosign }), fc.record({ provenance }), fc.record({ cosign, provenance }));
+const vulnerabilities = vulnerabilityRulesArbitrary(cosign, duration);
+const verify = fc.oneof(
+  fc.record({ cosign }),
+  fc.record({ provenance }),
+  fc.record({ cosign, provenance }),
+  fc.record({ vulnerabilities }),
+);
 const poll = some({ interval: duration });
 
 const wholeSpec = some(
@@ -85,9 +92,10 @@ const wholeSpec = some(
     tags,
     platforms,
     minAge: duration,
+    minAgeUnless: unlessArbitrary,
     pullSecrets,
     targets: list(target, 1),
-    update: some({ mode, approvals, pin, allowDowngrade: fc.boolean(), windows, after: provenBy }).filter(
+    update: some({ mode, approvals, pin, allowDowngrade: fc.boolean(), windows, windowsUnless: unlessArbitrary, after: provenBy }).filter(
       (one) => !('approvals' in one) || one.mode === 'Approval',
     ),
     rollout,
@@ -151,7 +159,7 @@ export function wire<T>(arbitrary: fc.Arbitrary<unknown>): fc.Arbitrary<T> {
 export const v1SpecArbitrary: fc.Arbitrary<Spec> = wire(
   fc
     .oneof({ weight: 3, arbitrary: wholeSpec }, { weight: 3, arbitrary: nearlyVisibleSpec }, { weight: 2, arbitrary: visibleSpec })
-    .filter((spec) => keepsRules(spec) && showsPairs(spec)),
+    .filter((spec) => keepsRules(spec) && showsPairs(spec) && knowsEvidence(spec)),
 );
 
 /** v1 specs that v1alpha1 can express. */
@@ -274,6 +282,7 @@ export const v1StatusArbitrary: fc.Arbitrary<PolicyStatus> = wire(
         'at',
       ]),
     ),
+    vulnerabilities: assessmentsArbitrary({ tag, digest, dateTime, image: runningImage }),
     pendingApproval: some({ tag, digest, images: list(runningImage) }, ['tag', 'digest']),
     approvals: approvalRoundArbitrary({ tag, digest, dateTime }),
     ...followArbitraries({ tag, digest, dateTime, message, namespace, name }),

@@ -1,5 +1,6 @@
 /** Specs of v1 that are mostly right: values that are sound, and some on the edge of it. */
 import fc from 'fast-check';
+import { ruleSeverities } from '../../../src/core/model/vulnerabilities.ts';
 import { companionMatches } from '../../../src/core/model/companions.ts';
 import { chartTarget } from './arbitrary-parts.ts';
 
@@ -72,11 +73,14 @@ const time = sometimes(fc.stringMatching(/^([01]\d|2[0-3]):[0-5]\d$/), text);
 const zone = sometimes(fc.constantFrom('UTC', 'Europe/Berlin', 'Asia/Kolkata', 'Etc/GMT+5', 'America/Argentina/Buenos_Aires'), text);
 const days = fc.uniqueArray(fc.constantFrom('Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'), { minLength: 1 });
 const window = some({ days, from: time, to: time, timeZone: zone }, ['from', 'to']);
+const severity = sometimes(fc.constantFrom(...ruleSeverities), fc.constantFrom('Unknown', 'critical'));
+const unless = fc.record({ fixes: severity });
 const update = some({
   mode: fc.constantFrom('Automatic', 'Approval', 'DryRun'),
   pin: fc.constantFrom('Tag', 'Digest', 'Digest', 'Digest', null),
   allowDowngrade: fc.boolean(),
   windows: list(window),
+  windowsUnless: unless,
   after: provenBy,
 });
 const secretRef = some({ name, key: sometimes(fc.constantFrom('cosign.pub', 'a_b', '..x'), text) }, ['name', 'key']);
@@ -113,16 +117,34 @@ const alongside = some(
 const targets = fc.oneof(list(target, 1), list(chartTarget, 1), list(fc.oneof(target, chartTarget), 1));
 
 /** What each policy may have, whatever it selects. */
-const common = { image, select: strategy, targets, update, rollout, minAge: duration, poll: some({ interval: duration }) };
+const common = {
+  image,
+  select: strategy,
+  targets,
+  update,
+  rollout,
+  minAge: duration,
+  minAgeUnless: unless,
+  poll: some({ interval: duration }),
+};
 const rest = { ...common, pullSecrets: list(some({ name }, ['name'])), suspend: fc.boolean() };
 const platforms = fc.uniqueArray(fc.constantFrom('linux/amd64', 'linux/arm/v7', 'windows/amd64'), { maxLength: 3 });
 const cosign = fc.record({ cosign: fc.record({ keys }) });
-const verify = fc.oneof(cosign, fc.record({ provenance: fc.record({ keys }) }));
+const evidence = some({
+  attestations: some({ keys }),
+  harbor: fc.boolean(),
+  trivyOperator: fc.boolean(),
+  maxAge: duration,
+  notMoreThanRunning: severity,
+});
+const vulnerabilities = fc.record({ vulnerabilities: evidence });
+const verify = fc.oneof(cosign, vulnerabilities, fc.record({ provenance: fc.record({ keys }) }));
 const required = ['image', 'select', 'targets'];
 
 /** Three kinds of policies whose fields mostly fit together, and one in which anything meets anything. */
 export const specArbitrary: fc.Arbitrary<object> = fc.oneof(
   some({ ...rest, tags, platforms, verify: cosign, targets: list(workload, 1) }, required),
+  some({ ...rest, tags, platforms, verify: vulnerabilities, targets: list(workload, 1) }, [...required, 'verify']),
   some({ ...rest, alongside, platforms, verify: cosign, targets: list(workload, 1) }, [...required, 'alongside']),
   some({ ...rest, artifact: fc.constant('Chart'), tags, verify, targets: list(chartTarget, 1) }, [...required, 'artifact']),
   some({ ...rest, artifact, alongside, tags, platforms, verify }, required),

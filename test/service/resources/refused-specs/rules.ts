@@ -196,7 +196,12 @@ export const rules: readonly RefusedSpec[] = [
     'spec.verify.cosign.keyless[0].identityPattern',
     'repetition counts of at most 128',
   ),
-  byRule('verify without a way', specWith({ verify: {} }), 'spec.verify', 'write cosign, provenance or both'),
+  byRule(
+    'verify without a way',
+    specWith({ verify: {} }),
+    'spec.verify',
+    'write cosign, provenance or vulnerabilities, or several of them',
+  ),
   byRule('a verification by nobody', specWith({ verify: { cosign: {} } }), 'spec.verify.cosign', 'write keys, keyless or both'),
   byRule(
     'a signer without an identity',
