@@ -12,8 +12,8 @@ export const chineseNotifications: Readonly<Record<string, string>> = {
   'The sender.': '发件人。',
   'The recipients.': '收件人。',
   'The addresses. Required with type email.': '邮件地址。type 为 email 时必填。',
-  'What the target is notified of; "*" is everything. The default is what needs somebody (RolloutFailed, RolledBack, ApprovalRequired, Blocked, Refused, Behind, WebhookMissing), and with type webhook, githubDeployment, gitlabStatus, giteaStatus, bitbucketStatus, pagerduty, opsgenie, incidentIo everything. Behind, Rebased, RebuildRequested and Refused are about images that workloads of the namespace run, and that are built on the base of a BaseImagePolicy of any namespace.':
-    '通知哪些事件；"*" 表示全部。默认为需要有人处理的事件：RolloutFailed、RolledBack、ApprovalRequired、Blocked、Refused、Behind 和 WebhookMissing；type 为 webhook、githubDeployment、gitlabStatus、giteaStatus、bitbucketStatus、pagerduty、opsgenie 或 incidentIo 时默认为全部。Behind、Rebased、RebuildRequested 和 Refused 针对该命名空间的工作负载所运行、且基于某个 BaseImagePolicy（可在任意命名空间）的基础镜像构建的镜像。',
+  'What the target is notified of; "*" is everything. The default is what needs somebody (RolloutFailed, RolledBack, FixAvailable, ApprovalRequired, Blocked, Refused, Behind, WebhookMissing), and with type webhook, githubDeployment, gitlabStatus, giteaStatus, bitbucketStatus, pagerduty, opsgenie, incidentIo everything. Behind, Rebased, RebuildRequested and Refused are about images that workloads of the namespace run, and that are built on the base of a BaseImagePolicy of any namespace.':
+    '通知哪些事件；"*" 表示全部。默认为需要有人处理的事件：RolloutFailed、RolledBack、FixAvailable、ApprovalRequired、Blocked、Refused、Behind 和 WebhookMissing；type 为 webhook、githubDeployment、gitlabStatus、giteaStatus、bitbucketStatus、pagerduty、opsgenie 或 incidentIo 时默认为全部。Behind、Rebased、RebuildRequested 和 Refused 针对该命名空间的工作负载所运行、且基于某个 BaseImagePolicy（可在任意命名空间）的基础镜像构建的镜像。',
   'The labels that a policy must have, each with its value.': '策略必须带有的标签及其值。',
   'The policies that the target is notified of, by their labels. The default is all policies of the namespace.':
     '按标签选择通知哪些策略。默认为该命名空间中的所有策略。',

@@ -11,6 +11,7 @@ export const effects: Readonly<Record<NoticeKind, Effect>> = {
   RolloutFailed: 'trigger',
   RolledBack: 'resolve',
   ApprovalRequired: 'trigger',
+  FixAvailable: 'trigger',
   Blocked: 'trigger',
   Refused: 'trigger',
   Behind: 'trigger',

@@ -156,6 +156,7 @@ function messageOfNotice(notice: Notice, origins: Origins, means: LinkMeans): Me
     base,
     from = [],
     alongside = [],
+    fixes = [],
     workloads = [],
     hasMore = false,
     reason,
@@ -169,8 +170,9 @@ function messageOfNotice(notice: Notice, origins: Origins, means: LinkMeans): Me
     facts: [
       ...factOf('Image', { names: tag === undefined ? [] : [tag], text: digest && `(${shortDigest(digest)})` }),
       ...factOf('Base', { names: base === undefined ? [] : [shortDigest(base)] }),
+      ...factOf('Fixes', { names: fixes.map(({ id, severity }) => `${id} (${severity})`), most: maxNames }),
       ...factOf('Images', { text: describeCounts(notice) }),
-      ...factOf('Before', { names: from, most: maxNames }),
+      ...factOf(kind === 'FixAvailable' ? 'Runs' : 'Before', { names: from, most: maxNames }),
       ...factOf('Alongside', { names: unique(alongside.map(({ to }) => to)), most: maxCompanions }),
       ...factOf('Before alongside', { names: unique(alongside.flatMap((one) => one.from ?? [])), most: maxCompanions }),
       ...factOf('Workloads', { names: workloads, most: maxNames, hasMore }),
@@ -204,6 +206,7 @@ const anchors: Readonly<Partial<Record<NoticeKind, string>>> = {
   RolloutFailed: 'push',
   RolledBack: 'push',
   Blocked: 'explanation',
+  FixAvailable: 'vulnerabilities',
   WebhookMissing: 'explanation',
 };
 

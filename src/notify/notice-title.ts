@@ -1,5 +1,6 @@
 /** The title of a message: what it is about, the tag, and the outcome. Pure. */
 import { tryParseImageReference } from '../core/model/image-reference.ts';
+import { listVulnerabilities } from '../core/model/waiting-fix.ts';
 import { formatSubject, type Notice, type NoticeKind } from '../core/model/notice.ts';
 
 /** The words of a title. */
@@ -15,6 +16,8 @@ interface Words {
   readonly reason: string;
   /** `: CrashLoop`, or nothing. */
   readonly why: string;
+  /** What the image fixes: `CVE-2026-1234 (Critical)`. */
+  readonly fixes: string;
   /** ` on registry/java:21`, or nothing. */
   readonly on: string;
   /** ` (3 workloads)`, ` (2/3 workloads)` or nothing. */
@@ -31,6 +34,7 @@ const titles: Readonly<Record<NoticeKind, (words: Words) => string>> = {
   ApprovalEnded: ({ image, reason }) =>
     reason === 'RejectedByUser' ? `${image} was rejected` : `${image} does not wait for approval any more`,
   Blocked: ({ name, why }) => `${name} is blocked${why}`,
+  FixAvailable: ({ image, fixes, why }) => `${image} fixes ${fixes}, and waits${why}`,
   Refused: ({ name, base, why }) => `${name} was not brought to ${base}${why}`,
   Behind: ({ name, base }) => `${name} is behind ${base}`,
   CertificateExpiring: ({ name }) => `${name} must be renewed`,
@@ -41,7 +45,7 @@ const titles: Readonly<Record<NoticeKind, (words: Words) => string>> = {
 
 /** The title of a notice: `shop/web 1.4.2 failed, rolled back to 1.4.1 (3/3 workloads)`. */
 export function titleOf(notice: Notice): string {
-  const { kind, subject, tag = '', base = '', reason = '' } = notice;
+  const { kind, subject, tag = '', base = '', reason = '', fixes = [] } = notice;
   const name = nameOf(subject);
   // The name of an image has a tag, which is that of the image before a rebase.
   const image = subject.kind === 'Image' || tag === '' ? name : `${name} ${tag}`;
@@ -53,6 +57,7 @@ export function titleOf(notice: Notice): string {
     before: tagBefore(notice),
     base: baseTag,
     reason,
+    fixes: listVulnerabilities(fixes),
     why: reason === '' ? '' : `: ${reason}`,
     on: subject.kind === 'Image' && baseTag !== '' ? ` on ${baseTag}` : '',
     count: countOf(notice),

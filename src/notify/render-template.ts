@@ -24,7 +24,21 @@ export function renderTemplate({ title, text }: MessageTemplate, notice: Notice,
 
 /** The values that docs/notifications.md lists. */
 function valuesOf(notice: Notice, { now, before }: Origins): object {
-  const { kind, subject, tag, digest, base, images, from = [], alongside = [], workloads = [], reason, message, nextStep } = notice;
+  const {
+    kind,
+    subject,
+    tag,
+    digest,
+    base,
+    images,
+    from = [],
+    alongside = [],
+    fixes = [],
+    workloads = [],
+    reason,
+    message,
+    nextStep,
+  } = notice;
   return {
     event: kind,
     severity: severityOf[kind],
@@ -39,6 +53,7 @@ function valuesOf(notice: Notice, { now, before }: Origins): object {
     images,
     from,
     alongside,
+    fixes,
     workloads,
     reason,
     message,

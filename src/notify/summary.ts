@@ -18,6 +18,7 @@ export interface SummaryContent {
 const labels: Readonly<Record<NoticeKind, string>> = {
   RolloutFailed: 'Failed to roll out',
   RolledBack: 'Rolled back',
+  FixAvailable: 'Fixes that wait',
   ApprovalRequired: 'Waiting for approval',
   ApprovalEnded: 'Not approved',
   Blocked: 'Blocked',

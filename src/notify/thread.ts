@@ -25,6 +25,7 @@ const order: Readonly<Record<NoticeKind, number>> = {
   WebhookMissing: 0,
   CertificateExpiring: 0,
   ApprovalRequired: 0,
+  FixAvailable: 0,
   Behind: 0,
   Blocked: 1,
   Updated: 1,

@@ -67,6 +67,12 @@ const rows: readonly (readonly [NoticeKind, Notice['subject'], Partial<Notice>, 
     { base: onJava, reason: 'RebaseRefused' },
     'r.example.com/web:1.2.3 was not brought to r.example.com/java:21.0.2: RebaseRefused',
   ],
+  [
+    'FixAvailable',
+    policy,
+    { tag: '1.4.2', from, reason: 'MinAge', fixes: [{ id: 'CVE-2026-1', severity: 'Critical' }] },
+    'shop/web 1.4.2 fixes CVE-2026-1 (Critical), and waits: MinAge',
+  ],
   ['WebhookMissing', policy, { reason: 'WebhookMissing' }, 'shop/web was updated by polls only: no webhooks arrive'],
   ['CertificateExpiring', { kind: 'Certificate', name: 'conversion webhook', uid }, {}, 'conversion webhook must be renewed'],
 ];

@@ -15,3 +15,8 @@ export function escapeHidden(json: string): string {
           .join(''),
   );
 }
+
+/** A text in which a mark (U+FFFD) stands for each hidden character, so that readers see that there is one. */
+export function showHidden(text: string): string {
+  return text.replaceAll(hidden, '\u{FFFD}');
+}

@@ -1,4 +1,5 @@
 /** Notices: events that are worth a message to somebody. */
+import type { VulnerabilitySeverity } from './vulnerabilities.ts';
 
 /** The kinds of notices, in the words of `notifications.targets[].events`. */
 export const noticeKinds = [
@@ -9,6 +10,7 @@ export const noticeKinds = [
   'ApprovalRequired',
   'ApprovalEnded',
   'Blocked',
+  'FixAvailable',
   'Behind',
   'Rebased',
   'RebuildRequested',
@@ -49,6 +51,9 @@ export interface Share {
 /** The most images of `alongside` in a notice. */
 export const maxAlongside = 32;
 
+/** The most vulnerabilities in a notice. */
+export const maxFixes = 10;
+
 /** What an image was changed from and to. `from` is absent where it is not known. */
 export interface ChangedImage {
   readonly from?: string;
@@ -68,6 +73,8 @@ export interface Notice {
   readonly setDigest?: string;
   /** The images of the companions that were changed together with it, or would be once it is approved. */
   readonly alongside?: readonly ChangedImage[];
+  /** The vulnerabilities of what runs that the image fixes, the most severe first. */
+  readonly fixes?: readonly { readonly id: string; readonly severity: VulnerabilitySeverity }[];
   /** The base that the image is to be built on: `harbor.example.com/library/java:21.0.2@sha256:…`. */
   readonly base?: string;
   /** How many images are built on a base. */

@@ -10,6 +10,7 @@ export type Severity = (typeof severities)[number];
 export const severityOf: Readonly<Record<NoticeKind, Severity>> = {
   RolloutFailed: 'failure',
   RolledBack: 'attention',
+  FixAvailable: 'attention',
   ApprovalRequired: 'attention',
   Blocked: 'attention',
   Refused: 'attention',

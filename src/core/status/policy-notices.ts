@@ -2,6 +2,7 @@
 import { isSameWhole, wholeDigest } from '../model/companions.ts';
 import { defined } from '../model/defined.ts';
 import { endedApproval } from './ended-approvals.ts';
+import { fixNotices } from './fix-notices.ts';
 import { alongsideOf, imagesOfPending } from './notice-images.ts';
 import { newConditions, trueCondition } from '../model/new-conditions.ts';
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
@@ -57,6 +58,7 @@ export function policyNotices(
     ...approvals(before, after).map((found) => ({ kind: 'ApprovalRequired' as const, subject, at, ...found, ...own })),
     ...endings(before, after).map((found) => ({ subject, at, ...found, ...own })),
     ...blocks(before, after).map((found) => ({ kind: 'Blocked' as const, subject, at, ...found, ...own })),
+    ...fixNotices({ before, after }, spec).map((found) => ({ kind: 'FixAvailable' as const, subject, at, ...found, ...own })),
   ];
   return found.map((notice) => ({ notice, identity: identityOf(notice, before) }));
 }
@@ -66,10 +68,11 @@ export function policyNotices(
  * them does not. A condition that recurs within the hour has the same identity.
  */
 function identityOf(
-  { kind, subject, tag, digest, setDigest, reason, workloads }: Notice,
+  { kind, subject, tag, digest, setDigest, reason, workloads, fixes }: Notice,
   { history: [last] = [] }: PolicyStatus,
 ): string[] {
   const image = setDigest ?? digest ?? tag ?? '';
+  if (fixes !== undefined) return [subject.uid, kind, image, fixes[0]?.severity ?? ''];
   const isCondition = kind === 'ApprovalRequired' || kind === 'ApprovalEnded' || kind === 'Blocked';
   return [subject.uid, kind, image, ...(isCondition ? [reason ?? ''] : [last?.at ?? '', last?.to ?? '', ...(workloads ?? [])])];
 }

@@ -18,6 +18,7 @@ const toneOf: Readonly<Record<NoticeKind, string>> = {
   ApprovalRequired: 'ask',
   ApprovalEnded: 'off',
   Blocked: 'wait',
+  FixAvailable: 'ask',
   Behind: 'wait',
   Rebased: 'good',
   RebuildRequested: 'busy',

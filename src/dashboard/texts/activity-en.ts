@@ -29,6 +29,7 @@ export const activityEn = {
     ApprovalRequired: 'Approval required',
     ApprovalEnded: 'Not approved',
     Blocked: 'Blocked',
+    FixAvailable: 'Fix available',
     Behind: 'Behind its base',
     Rebased: 'Rebased',
     RebuildRequested: 'Rebuild requested',

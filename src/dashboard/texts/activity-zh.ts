@@ -30,6 +30,7 @@ export const activityZh: Texts['happened'] = {
     ApprovalRequired: '需要批准',
     ApprovalEnded: '未获批准',
     Blocked: '被阻止',
+    FixAvailable: '修复待应用',
     Behind: '落后于其基础镜像',
     Rebased: '已变基',
     RebuildRequested: '已请求重建',

@@ -1,4 +1,4 @@
-import { hidden } from '../../core/model/hidden-text.ts';
+import { showHidden } from '../../core/model/hidden-text.ts';
 import { cut } from '../../core/model/text.ts';
 import type { KubeClient } from './client.ts';
 import { objectPath } from './objects.ts';
@@ -39,8 +39,5 @@ export function toLines(text: string | undefined): string[] {
 }
 
 function plain(line: string): string {
-  return line
-    .replaceAll(/\p{Cc}\[[\d;]*[A-Za-z]/gu, '')
-    .replaceAll('\t', '  ')
-    .replaceAll(hidden, '\uFFFD');
+  return showHidden(line.replaceAll(/\p{Cc}\[[\d;]*[A-Za-z]/gu, '').replaceAll('\t', '  '));
 }

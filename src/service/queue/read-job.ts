@@ -5,8 +5,9 @@
 import { z } from 'zod';
 import { describeError } from '../../core/model/errors.ts';
 import { isDigest, isTag } from '../../core/model/image-reference.ts';
-import { maxAlongside, noticeKinds, type Notice } from '../../core/model/notice.ts';
+import { maxAlongside, maxFixes, noticeKinds, type Notice } from '../../core/model/notice.ts';
 import { triggerSource } from '../../core/model/policy-status.ts';
+import { vulnerabilitySeverities } from '../../core/model/vulnerabilities.ts';
 import type { TickJob } from './producer.ts';
 import {
   schema,
@@ -119,6 +120,10 @@ const notice = z.object({
     .exactOptional(),
   base: z.string().max(1_024).exactOptional(),
   images: z.object({ current: count, behind: count, refused: count, unknown: count }).exactOptional(),
+  fixes: z
+    .array(z.object({ id: z.string().max(64), severity: z.enum(vulnerabilitySeverities) }))
+    .max(maxFixes)
+    .exactOptional(),
   from: z.array(z.string().max(1_024)).max(32).exactOptional(),
   workloads: z.array(z.string().max(400)).max(32).exactOptional(),
   hasMore: z.boolean().exactOptional(),

@@ -3,6 +3,7 @@ import { basesZh } from './bases.ts';
 import { checksZh } from './checks.ts';
 import { deliveriesZh } from './deliveries.ts';
 import { environmentsZh } from './environments.ts';
+import { fixesZh } from './fixes.ts';
 import { planZh } from './plan.ts';
 import { provenanceZh } from './provenance.ts';
 import { pushesZh } from './pushes.ts';
@@ -30,6 +31,7 @@ export const messagesZh: Readonly<Record<string, string>> = {
   ...provenanceZh,
   ...vulnerabilitiesZh,
   ...scansZh,
+  ...fixesZh,
   ...specsZh,
   ...specFieldsZh,
   ...serviceZh,
