@@ -197,6 +197,15 @@ export const problems = {
 } as const satisfies Explanations;
 
 export const findings = {
+  FixAvailable: {
+    shown: 'A [notification](notifications.md), and on the first page of the dashboard; no condition has this reason.',
+    cause:
+      'An image runs with vulnerabilities, and the selected image or one that waits fixes them, of severity High or of what the policy names. ' +
+      'It is not applied: it waits for its age, a window or an approval, is held, or the policy is suspended.',
+    action:
+      'The message says what it waits for: approve or release it, or resume the policy. To apply such images without these waits, write ' +
+      '`minAgeUnless` or `update.windowsUnless`.',
+  },
   WebhookMissing: {
     shown:
       'A Warning Event of the policy, a warning in the log, the alert `ImageWatcherWebhookLost`. The update itself was made by the poll.',

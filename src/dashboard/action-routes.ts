@@ -17,6 +17,7 @@ import {
 import { type Api, ApiFailure } from './api-client.ts';
 import { parseChoice, type Choice } from './choices.ts';
 import { html, type Html } from './html.ts';
+import { bulkActions } from './parts/causes.ts';
 import { confirmAll, type Decision } from './parts/confirm-all.ts';
 import { changesOf } from './parts/changes-of.ts';
 import { imagesOfPending } from './parts/together.ts';
@@ -70,6 +71,7 @@ export function addActionRoutes(app: FastifyInstance, means: DashboardMeans): vo
       return reply.redirect(`${policyPath(request.params)}?done=${action}`, 303);
     });
   }
+  // A rollback goes to the image before. An approval names its image, and has a form of its own.
   for (const action of bulkActions)
     app.post(`/policies/${action}`, async (request, reply) => {
       const { api, texts, viewer } = await startVisit(request, means);
@@ -112,9 +114,6 @@ function titleOf(action: ActionName, { namespace, name }: Params, texts: Texts):
 function linkTo(policy: Params): Html {
   return html`<p>${policyLink(policy)}</p>`;
 }
-
-/** The actions that are done for several policies at once; a rollback goes to the image before. An approval names its image, and has a form of its own. */
-const bulkActions = ['rollback', 'release', 'check'] as const;
 
 /** The maximum number of choices in a form. Further ones are on the page after the form was sent. */
 const maxChoices = 500;

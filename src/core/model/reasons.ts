@@ -118,6 +118,7 @@ export const reasons = {
   TrustRootMissing: 'the policy requires keyless signatures, and the configuration has no trust root',
 
   // Findings that a user should check.
+  FixAvailable: 'what runs has vulnerabilities that an image fixes, and that image waits',
   WebhookMissing: 'polls found images that no webhook had announced',
 
   // Problems that will resolve themselves.

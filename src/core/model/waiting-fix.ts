@@ -10,7 +10,8 @@ import type { PolicyStatus } from './policy-status.ts';
 import { isHoldingWait } from './release-holds.ts';
 import { isAtLeast, vulnerabilitySeverities, type VulnerabilitySeverity } from './vulnerabilities.ts';
 
-type Vulnerability = ComparedImage['fixes'][number];
+/** A vulnerability by its id. */
+export type Vulnerability = ComparedImage['fixes'][number];
 
 export interface WaitingFix {
   readonly tag: string;
@@ -77,7 +78,7 @@ function fixOf(assessment: Assessment, { spec, status }: Policy): WaitingFix | u
   const { tag, digest, unknown } = assessment;
   if (unknown !== undefined) return undefined;
   const level = levelOf(spec);
-  const severe = (all: readonly Vulnerability[]) => once(all.filter(({ severity }) => isAtLeast(severity, level)));
+  const severe = (all: readonly Vulnerability[]) => mostSevere(all.filter(({ severity }) => isAtLeast(severity, level)));
   const replaces = assessment.replaces.filter((one) => runs(one, status));
   const fixed = replaces.filter(({ fixes }) => severe(fixes).length > 0);
   if (fixed.length === 0) return undefined;
@@ -101,7 +102,7 @@ function levelOf(spec: Policy['spec']): VulnerabilitySeverity {
 }
 
 /** Each id once, with its highest severity, the most severe first. */
-function once(all: readonly Vulnerability[]): Vulnerability[] {
+export function mostSevere(all: readonly Vulnerability[]): Vulnerability[] {
   const bySeverity = all.toSorted((a, b) => vulnerabilitySeverities.indexOf(b.severity) - vulnerabilitySeverities.indexOf(a.severity));
   const found = new Map<string, Vulnerability>();
   for (const { id, severity } of bySeverity) {

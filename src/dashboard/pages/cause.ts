@@ -5,7 +5,7 @@ import { type Api, ApiFailure } from '../api-client.ts';
 import { html, type Html } from '../html.ts';
 import type { Page, Rights } from '../page.ts';
 import { readRights } from '../rights.ts';
-import { actedBy, actionFor, causeSentence, showStep, urgencyBadge, whyNoStep } from '../parts/causes.ts';
+import { actedBy, actionFor, causeSentence, isForAll, showStep, urgencyBadge, whyNoStep } from '../parts/causes.ts';
 import { ago, baseLink, policyLink, tagOf } from '../parts/inline.ts';
 import { ifPermitted } from '../parts/problem.ts';
 import { sayTo } from '../parts/said.ts';
@@ -28,7 +28,8 @@ export const cause: Page = {
     const { urgency, message, said, since, rollouts } = found;
     const rights = await readRights(api, caller, { policies: actedBy(found) });
     const noActions = whyNoStep(found, caller, rights, texts);
-    const isActing = actionFor(found) !== undefined && noActions === undefined && found.policies > 1;
+    const action = actionFor(found);
+    const isActing = action !== undefined && isForAll(action) && noActions === undefined && found.policies > 1;
     const body = html`
       <p>
         ${urgencyBadge(urgency, texts)}${' '}${rollouts !== undefined && texts.causes.rollouts(rollouts.rolledBack, rollouts.running)}${' '}

@@ -1,6 +1,7 @@
 /** Causes as sentences, with the one thing to do. */
 import type { ShownCause } from '../../service/api/routes/causes.ts';
 import type { Urgency } from '../../service/causes/cause.ts';
+import { listVulnerabilities } from '../../core/model/waiting-fix.ts';
 import { documentation } from '../../core/model/reasons.ts';
 import { type ActionName, actionPath } from '../action-list.ts';
 import { html, type Html } from '../html.ts';
@@ -13,6 +14,8 @@ import { ago, baseLink, basePath, policyLink } from './inline.ts';
 /** The actions that are the step of a cause. */
 const actionOf: Readonly<Partial<Record<ShownCause['step'], ActionName>>> = {
   rollBack: 'rollback',
+  approve: 'approve',
+  unsuspend: 'resume',
   release: 'release',
   pushBetter: 'release',
   check: 'check',
@@ -25,7 +28,8 @@ export function urgencyBadge(urgency: Urgency, texts: Texts): Html {
 }
 
 /** What is wrong, in one sentence. */
-export function causeSentence({ kind, reason, subject }: ShownCause, { causes }: Texts): string {
+export function causeSentence({ kind, reason, subject, fixes }: ShownCause, { causes }: Texts): string {
+  if (fixes !== undefined && fixes.length > 0) return causes.fixes(subject, listVulnerabilities(fixes));
   const table: Readonly<Record<string, (subject: string) => string>> =
     kind === 'notification' ? causes.notifications : { ...causes.sentences, ...causes.findings };
   const sentence = Object.hasOwn(table, reason) ? table[reason] : undefined;
@@ -91,8 +95,13 @@ export function showStep(cause: ShownCause, { noActions }: { readonly noActions?
   const [first] = named;
   if (step === 'seeBase' && first !== undefined && kind === 'base') return html`<a class="button" href=${basePath(first)}>${text}</a>`;
   if (step === 'seeReceiver') return html`<a class="button" href="/setup">${text}</a>`;
-  if (action !== undefined && first !== undefined && noActions === undefined) {
-    const where = policies === 1 ? actionPath(first, action) : causePath(cause);
+  if (
+    action !== undefined &&
+    first !== undefined &&
+    noActions === undefined &&
+    (policies === 1 || step === 'approve' || isForAll(action))
+  ) {
+    const where = policies === 1 ? actionPath(first, action) : step === 'approve' ? '/approvals' : causePath(cause);
     return html`<a class="button" href=${where}>${text}</a>`;
   }
   if (step === 'explain' && first !== undefined && policies === 1)
@@ -111,6 +120,14 @@ export function whyNoStep(cause: ShownCause, { noActions }: Pick<Caller, 'noActi
 /** The namespaces in which the step of a cause is an action. */
 export function actedBy(cause: ShownCause): string[] {
   return actionFor(cause) === undefined ? [] : cause.named.map(({ namespace }) => namespace);
+}
+
+/** The actions that are done for several policies at once. */
+export const bulkActions = ['rollback', 'release', 'check'] as const satisfies readonly ActionName[];
+
+/** Whether an action is done for several policies at once. */
+export function isForAll(action: ActionName): boolean {
+  return bulkActions.some((one) => one === action);
 }
 
 /** The action for all policies of a cause; undefined if its step is no action. */

@@ -12,6 +12,7 @@ export const causesEn = {
     RejectedDigest: (image: string) => `${image} failed, and is not tried again`,
     RolloutRetry: (image: string) => `${image} is tried again: its rollout failed for another reason than the image`,
     RetriesExhausted: (image: string) => `${image} failed several times for another reason than the image`,
+    FixAvailable: (image: string) => `${image} fixes vulnerabilities of what runs`,
     NotSigned: (image: string) => `${image} is not signed`,
     SignatureInvalid: (image: string) => `${image} has no signature that is accepted`,
     MoreVulnerable: (image: string) => `${image} has more vulnerabilities than what runs`,
@@ -59,7 +60,7 @@ export const causesEn = {
     Retrying: () => 'Attempts fail and are repeated',
     ImagesUnknown: (base: string) => `Images on the base ${base} could not be compared with it`,
     ImagesBehind: (base: string) => `Images are behind the base ${base}`,
-  } satisfies Record<CauseReason | 'ImagesUnknown' | 'ImagesBehind', (subject: string) => string>,
+  } satisfies Record<CauseReason | 'FixAvailable' | 'ImagesUnknown' | 'ImagesBehind', (subject: string) => string>,
   notifications: {
     InvalidTarget: (target: string) => `The notification target ${target} cannot be understood`,
     TooManyTargets: (target: string) => `The notification target ${target} is one too many in its namespace`,
@@ -92,6 +93,7 @@ export const causesEn = {
   },
   finding: (line: string) => `The installation: ${line}`,
   other: (subject: string) => `${subject} does not go on`,
+  fixes: (image: string, vulnerabilities: string) => `${image} fixes ${vulnerabilities}, and waits`,
   rollouts: (rolledBack: number, running: number) =>
     [
       rolledBack > 0 ? `rolled back on ${rolledBack === 1 ? '1 workload' : `${rolledBack} workloads`}` : '',
@@ -103,6 +105,9 @@ export const causesEn = {
     `${policies === 1 ? '1 policy' : `${policies} policies`}${namespaces > 1 ? ` in ${namespaces} namespaces` : ''}`,
   steps: {
     rollBack: 'Roll back',
+    approve: 'Approve it',
+    unsuspend: 'Resume the policy',
+    skipWait: 'Let fixes skip the wait (minAgeUnless, update.windowsUnless)',
     pushBetter: 'Push a better image, or release this one to try it again',
     release: 'Release it to try again',
     check: 'Test again',

@@ -9,6 +9,7 @@ export const causesZh: Translated<typeof causesEn> = {
     RejectedDigest: (image) => `${image} 曾失败，不再尝试`,
     RolloutRetry: (image) => `${image} 将再次尝试：发布失败的原因不在镜像`,
     RetriesExhausted: (image) => `${image} 因镜像以外的原因多次失败`,
+    FixAvailable: (image) => `${image} 修复了运行版本的漏洞`,
     NotSigned: (image) => `${image} 没有签名`,
     SignatureInvalid: (image) => `${image} 没有被接受的签名`,
     MoreVulnerable: (image) => `${image} 的漏洞多于正在运行的镜像`,
@@ -88,6 +89,7 @@ export const causesZh: Translated<typeof causesEn> = {
   },
   finding: (line) => `安装：${line}`,
   other: (subject) => `${subject} 无法继续`,
+  fixes: (image, vulnerabilities) => `${image} 修复了 ${vulnerabilities}，正在等待`,
   rollouts: (rolledBack, running) =>
     [rolledBack > 0 ? `${rolledBack} 个工作负载已回滚` : '', running > 0 ? `${running} 个仍在运行失败的镜像` : '之前的镜像已恢复运行']
       .filter((part) => part !== '')
@@ -95,6 +97,9 @@ export const causesZh: Translated<typeof causesEn> = {
   reach: (policies, namespaces) => `${policies} 个策略${namespaces > 1 ? `，${namespaces} 个命名空间` : ''}`,
   steps: {
     rollBack: '回滚',
+    approve: '批准它',
+    unsuspend: '恢复策略',
+    skipWait: '允许修复跳过等待（minAgeUnless、update.windowsUnless）',
     pushBetter: '推送更好的镜像，或放行此镜像以再次尝试',
     release: '放行以再次尝试',
     check: '再次测试',

@@ -101,6 +101,7 @@ export const reasonsZh: Readonly<Record<Reason, string>> = {
   SignatureInvalid: '镜像有签名，但没有策略接受的签名',
   VerificationKeyInvalid: '无法从 Secret 中读取验证签名的密钥',
   TrustRootMissing: '策略要求无密钥签名，而配置没有信任根',
+  FixAvailable: '运行的版本有漏洞，有镜像修复了它们，而该镜像正在等待',
   WebhookMissing: '轮询找到了没有 Webhook 通知过的镜像',
   MinAge: '镜像的时长没有达到策略的最短时长',
   WaitsForScan: '推送等待镜像仓库扫描镜像',

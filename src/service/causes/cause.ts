@@ -1,4 +1,5 @@
 /** A cause: one thing that is wrong, with everything that it reaches. Policies that cannot proceed for the same reason have one cause. */
+import type { Vulnerability } from '../../core/model/waiting-fix.ts';
 import type { Said } from '../doctor/say.ts';
 
 /** What a cause is about. Its subject names one of these. */
@@ -25,6 +26,9 @@ export type Urgency = (typeof urgencies)[number];
 /** The one thing to do about a cause. */
 export const causeSteps = [
   'rollBack',
+  'approve',
+  'unsuspend',
+  'skipWait',
   'pushBetter',
   'release',
   'check',
@@ -75,12 +79,14 @@ export interface Cause {
   readonly policies: readonly ReachedPolicy[];
   /** Of an image that failed: on how many workloads the one before runs again, and on how many the failed one still runs. */
   readonly rollouts?: { readonly rolledBack: number; readonly running: number } | undefined;
+  /** Of an image that fixes vulnerabilities of what runs, and waits: the most severe of them first. */
+  readonly fixes?: readonly Vulnerability[] | undefined;
   readonly step: CauseStep;
   /** The command that does it, or shows more. */
   readonly command?: string | undefined;
 }
 
-/** Orders causes: the most urgent first, then those that reach most policies, then the oldest. What blocks the installation reaches every policy. */
+/** Orders causes: the most urgent first, then those that reach most policies, then the oldest. What blocks the installation reaches every policy. Critical fixes come after what is broken, and before all else. */
 export function orderCauses(causes: readonly Cause[]): Cause[] {
   return causes.toSorted(compareCauses);
 }
@@ -88,12 +94,18 @@ export function orderCauses(causes: readonly Cause[]): Cause[] {
 /** Below zero if the first cause comes before the second one. */
 export function compareCauses(a: Cause, b: Cause): number {
   return (
-    urgencies.indexOf(a.urgency) - urgencies.indexOf(b.urgency) ||
+    rankOf(a) - rankOf(b) ||
     Number(blocksAll(b)) - Number(blocksAll(a)) ||
     b.policies.length - a.policies.length ||
     compareTexts(a.since ?? '', b.since ?? '') ||
     compareTexts(a.id, b.id)
   );
+}
+
+/** The rank of an urgency, the most urgent first. */
+function rankOf({ urgency, fixes: [first] = [] }: Cause): number {
+  const rank = urgencies.indexOf(urgency);
+  return first?.severity === 'Critical' ? Math.min(rank, urgencies.indexOf('Blocked') - 0.5) : rank;
 }
 
 function compareTexts(a: string, b: string): number {

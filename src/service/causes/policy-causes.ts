@@ -4,8 +4,11 @@ import { defined } from '../../core/model/defined.ts';
 import { scopeOf, type ImagePolicy } from '../../core/model/image-policy.ts';
 import { formatRepository } from '../../core/model/image-reference.ts';
 import type { Condition, PolicyStatus } from '../../core/model/policy-status.ts';
+import { maxFixes } from '../../core/model/notice.ts';
 import { isReason } from '../../core/model/reasons.ts';
+import { mostSevere } from '../../core/model/waiting-fix.ts';
 import { compareCauses, type Cause, type CauseStep, type ReachedPolicy } from './cause.ts';
+import { fixCauseOf } from './fix-causes.ts';
 import { otherReason, reasonRules, type ReasonRule } from './reason-rules.ts';
 
 type Policy = Pick<ImagePolicy, 'namespace' | 'name' | 'spec' | 'status' | 'parent'>;
@@ -17,11 +20,11 @@ const patienceMs = 600_000;
 export function policyCauses(policies: Iterable<Policy>, now: number): Cause[] {
   const found = new Map<string, Cause[]>();
   for (const policy of policies) {
-    const one = knownCauseOf(policy);
-    if (one === undefined) continue;
-    const same = found.get(one.id);
-    if (same === undefined) found.set(one.id, [atTime(one, now)]);
-    else same.push(atTime(one, now));
+    for (const one of knownCausesOf(policy)) {
+      const same = found.get(one.id);
+      if (same === undefined) found.set(one.id, [atTime(one, now)]);
+      else same.push(atTime(one, now));
+    }
   }
   return Array.from(found.values(), (same) => {
     const cause = join(same);
@@ -30,12 +33,21 @@ export function policyCauses(policies: Iterable<Policy>, now: number): Cause[] {
 }
 
 /** The causes of policies, derived once for each version of a policy: a policy that changes is another object. */
-const known = new WeakMap<Policy, PolicyCause | 'none'>();
+const known = new WeakMap<Policy, readonly PolicyCause[]>();
 
-function knownCauseOf(policy: Policy): PolicyCause | undefined {
+function knownCausesOf(policy: Policy): readonly PolicyCause[] {
   let found = known.get(policy);
-  if (found === undefined) known.set(policy, (found = causeOf(policy) ?? 'none'));
-  return found === 'none' ? undefined : found;
+  if (found === undefined) known.set(policy, (found = causesOf(policy)));
+  return found;
+}
+
+/** Why a policy does not proceed, and the fix that waits for that. The fix says both if the reason is about this policy alone. */
+function causesOf(policy: Policy): readonly PolicyCause[] {
+  const own = causeOf(policy);
+  const fix = fixCauseOf(policy);
+  if (fix === undefined) return own === undefined ? [] : [own];
+  const isSaid = own?.kind === 'policy' && own.reason === fix.waitsFor;
+  return [{ ...fix.cause, shouldEnd: false }, ...(own === undefined || isSaid ? [] : [own])];
 }
 
 /** `shouldEnd`: whether the cause is Blocked if it has not ended by itself after a while. */
@@ -112,10 +124,14 @@ function rolloutsOf({ rollouts }: PolicyStatus): Cause['rollouts'] {
 function join(same: readonly Cause[]): Cause {
   const first = same.reduce((best, one) => (compareCauses(one, best) < 0 ? one : best));
   const rollouts = same.flatMap((one) => one.rollouts ?? []);
+  const fixes = first.fixes && mostSevere(same.flatMap((one) => one.fixes ?? []));
+  // Policies may keep the same fix for different reasons: each says its own.
+  const isSameStep = same.every(({ step }) => step === first.step);
   return {
     ...first,
     since: same.map(({ since }) => since).reduce((oldest, since) => ((oldest ?? '') < (since ?? '') ? oldest : since)),
     policies: same.flatMap(({ policies }) => policies),
+    ...(fixes && { fixes: fixes.slice(0, maxFixes), step: isSameStep ? first.step : 'explain' }),
     rollouts: rollouts.length === 0 ? undefined : { rolledBack: sumOf(rollouts, 'rolledBack'), running: sumOf(rollouts, 'running') },
   };
 }
@@ -132,6 +148,9 @@ function commandOf({ step, policies }: Cause): string | undefined {
 
 const commands: Readonly<Partial<Record<CauseStep, (policy: ReachedPolicy) => string>>> = {
   rollBack: ({ namespace, name }) => `image-watcher rollback ${namespace}/${name}`,
+  approve: ({ namespace, name }) => `image-watcher approve ${namespace}/${name}`,
+  unsuspend: ({ namespace, name }) => `image-watcher resume ${namespace}/${name}`,
+  skipWait: ({ namespace, name }) => `kubectl edit imagepolicy -n ${namespace} ${name}`,
   pushBetter: ({ namespace, name }) => `image-watcher release ${namespace}/${name}`,
   release: ({ namespace, name }) => `image-watcher release ${namespace}/${name}`,
   check: ({ namespace, name }) => `image-watcher check ${namespace}/${name}`,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defined } from '../../../core/model/defined.ts';
 import { toSeconds } from '../../../core/model/text.ts';
+import { vulnerabilitySeverities } from '../../../core/model/vulnerabilities.ts';
 import { type Cause, causeKinds, causeSteps, orderCauses, urgencies, withoutRepeated } from '../../causes/cause.ts';
 import { findingCauses } from '../../causes/finding-causes.ts';
 import type { DatedReport } from '../../causes/recent-report.ts';
@@ -46,6 +47,10 @@ const cause = z
       .object({ rolledBack: z.int(), running: z.int() })
       .exactOptional()
       .describe('Of an image that failed: on how many workloads the one before runs again, and on how many the failed one still runs.'),
+    fixes: z
+      .array(z.object({ id: z.string(), severity: z.enum(vulnerabilitySeverities) }).meta({ id: 'FixedVulnerability' }))
+      .exactOptional()
+      .describe('Of an image that fixes vulnerabilities of what runs, and waits: up to 10 of them, the most severe first.'),
     step: z.enum(causeSteps).describe('The one thing to do.'),
     command: z.string().exactOptional().describe('The command that does it for the first of the policies, or shows more.'),
   })
@@ -98,7 +103,9 @@ export const getCauses = defineRoute({
     const recent = namespace === undefined && policy === undefined ? await reportFor(access, ports) : undefined;
     const all = orderCauses(withoutRepeated([...own, ...added.flat(), ...findingCauses(recent?.report?.findings ?? [], recent?.since)]));
     const wanted = id === undefined ? all : all.filter((one) => one.id === id);
-    const affected = own.flatMap((one) => (one.urgency === 'Passing' ? [] : one.policies));
+    // A policy may have a cause of its own and a fix that waits.
+    const urgent = own.flatMap((one) => (one.urgency === 'Passing' ? [] : one.policies));
+    const affected = [...new Map(urgent.map((one) => [`${one.namespace}/${one.name}`, one])).values()];
     return {
       at: toSeconds(now),
       causes: wanted.slice(0, maxCauses).map((one) => show(one, id === undefined ? maxNamed : maxNamedOfOne)),
@@ -121,7 +128,7 @@ async function reportFor(access: Access, { doctor, recentReport }: ApiPorts): Pr
   return (await recentReport()) ?? {};
 }
 
-function show({ policies, since, rollouts, command, said, ...rest }: Cause, most: number): z.input<typeof cause> {
+function show({ policies, since, rollouts, command, said, fixes, ...rest }: Cause, most: number): z.input<typeof cause> {
   return {
     ...rest,
     policies: policies.length,
@@ -131,6 +138,7 @@ function show({ policies, since, rollouts, command, said, ...rest }: Cause, most
       .slice(0, most)
       .map(({ namespace, name, runsFailed }) => ({ namespace, name, ...defined({ runsFailed }) })),
     ...defined({ since, command }),
+    ...(fixes && { fixes: fixes.map((one) => ({ ...one })) }),
     ...(said && { said: viewSaid(said) }),
     ...(rollouts && { rollouts: { ...rollouts } }),
   };
