@@ -164,38 +164,6 @@ export const policies: readonly ImagePolicy[] = [
     ],
     running: '0.9.3',
     latest: { tag: '0.9.4', digest: digestOf('e'), selectedAt: at(40) },
-    targets: [
-      {
-        kind: 'Deployment',
-        namespace: 'shop',
-        name: 'stock',
-        container: 'stock',
-        image: 'harbor.example.com/shop/stock:0.9.3',
-        state: 'Kept',
-      },
-    ],
-    vulnerabilities: [
-      {
-        tag: '0.9.4',
-        digest: digestOf('e'),
-        at: at(39),
-        by: 'trivy on 2026-03-01T10:50:00Z (the attestation by key cosign.pub of Secret shop/cosign)',
-        highest: 'Low',
-        replaces: [
-          {
-            image: 'harbor.example.com/shop/stock:0.9.3',
-            digest: digestOf('0'),
-            fixes: [
-              { id: 'CVE-2026-21345', severity: 'Critical' },
-              { id: 'GHSA-4r6h-8v6p-xvw6', severity: 'High' },
-              { id: 'CVE-2025-60012', severity: 'Medium' },
-            ],
-            adds: [{ id: 'CVE-2026-20077', severity: 'Low' }],
-          },
-        ],
-        problems: ['an attestation of type vuln has no signature that is accepted: it is signed by another key'],
-      },
-    ],
     waiting: { tag: '0.9.4', digest: digestOf('e'), until: at(-480), reason: 'Window' },
   }),
   policy(

@@ -58,6 +58,13 @@ export function describeFix({ tag, running, fixes, adds, wait }: WaitingFix): st
   return `${whole}: ${wait.message}`;
 }
 
+/** What runs, and what its fix waits for, for those who see what it fixes. */
+export function describeFixWait({ tag, running, adds, wait }: WaitingFix): string {
+  const what = `${listShort(running)} runs now`;
+  const whole = adds.length === 0 ? what : `${what}, and ${tag} adds ${listVulnerabilities(adds)}`;
+  return `${whole}: ${wait.message}`;
+}
+
 /** The ids of vulnerabilities with their severity: the first three, and how many more there are. */
 export function listVulnerabilities(all: readonly Vulnerability[]): string {
   return listShort(all.map(({ id, severity }) => `${id} (${severity})`));

@@ -28,6 +28,7 @@ import { messageTo, plainTo, sayTo } from '../parts/said.ts';
 import { runAndWant } from '../parts/run-and-want.ts';
 import { conditionTable, factList, table } from '../parts/tables.ts';
 import { timeline } from '../parts/timeline.ts';
+import { showVulnerabilities } from '../parts/vulnerabilities.ts';
 import type { Texts } from '../texts/en.ts';
 
 /** The maximum size of the source of YAML. Writing 64 KB of keys takes 100 ms, in which nothing else is answered. */
@@ -75,7 +76,8 @@ export const policy: Page = {
           <h2>${texts.now}</h2>
           ${runAndWant(found, now, texts)} ${showNow(found, texts)}
         </section>
-        ${showChecks(found, texts)} ${pods} ${showLastPush(pushes?.events ?? [], found, offered, texts)}
+        ${showChecks(found, texts)} ${showVulnerabilities(found, texts)} ${pods}
+        ${showLastPush(pushes?.events ?? [], found, offered, texts)}
         <section>
           <h2>${texts.history}</h2>
           ${timeline(found.status.history ?? [], { pushes: pushes?.events ?? [], actions, commits: found.commits }, found, texts)}

@@ -1,7 +1,6 @@
 /** Causes as sentences, with the one thing to do. */
 import type { ShownCause } from '../../service/api/routes/causes.ts';
 import type { Urgency } from '../../service/causes/cause.ts';
-import { listVulnerabilities } from '../../core/model/waiting-fix.ts';
 import { documentation } from '../../core/model/reasons.ts';
 import { type ActionName, actionPath } from '../action-list.ts';
 import { html, type Html } from '../html.ts';
@@ -29,7 +28,10 @@ export function urgencyBadge(urgency: Urgency, texts: Texts): Html {
 
 /** What is wrong, in one sentence. */
 export function causeSentence({ kind, reason, subject, fixes }: ShownCause, { causes }: Texts): string {
-  if (fixes !== undefined && fixes.length > 0) return causes.fixes(subject, listVulnerabilities(fixes));
+  if (fixes?.[0] !== undefined) {
+    const first = `${fixes[0].id} (${fixes[0].severity})`;
+    return causes.fixes(subject, fixes.length === 1 ? first : causes.moreOf(first, fixes.length - 1));
+  }
   const table: Readonly<Record<string, (subject: string) => string>> =
     kind === 'notification' ? causes.notifications : { ...causes.sentences, ...causes.findings };
   const sentence = Object.hasOwn(table, reason) ? table[reason] : undefined;

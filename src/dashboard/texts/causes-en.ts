@@ -93,7 +93,8 @@ export const causesEn = {
   },
   finding: (line: string) => `The installation: ${line}`,
   other: (subject: string) => `${subject} does not go on`,
-  fixes: (image: string, vulnerabilities: string) => `${image} fixes ${vulnerabilities}, and waits`,
+  moreOf: (first: string, more: number) => `${first} and ${more} more`,
+  fixes: (image: string, vulnerabilities: string) => `${image} fixes ${vulnerabilities}`,
   rollouts: (rolledBack: number, running: number) =>
     [
       rolledBack > 0 ? `rolled back on ${rolledBack === 1 ? '1 workload' : `${rolledBack} workloads`}` : '',

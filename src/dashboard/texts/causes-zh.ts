@@ -89,7 +89,8 @@ export const causesZh: Translated<typeof causesEn> = {
   },
   finding: (line) => `安装：${line}`,
   other: (subject) => `${subject} 无法继续`,
-  fixes: (image, vulnerabilities) => `${image} 修复了 ${vulnerabilities}，正在等待`,
+  moreOf: (first, more) => `${first} 等另外 ${more} 个`,
+  fixes: (image, vulnerabilities) => `${image} 修复了 ${vulnerabilities}`,
   rollouts: (rolledBack, running) =>
     [rolledBack > 0 ? `${rolledBack} 个工作负载已回滚` : '', running > 0 ? `${running} 个仍在运行失败的镜像` : '之前的镜像已恢复运行']
       .filter((part) => part !== '')

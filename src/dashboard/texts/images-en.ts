@@ -17,6 +17,7 @@ export const imagesEn = {
   noImages: 'No image matches. Images are shown where an ImagePolicy that you may list selects them.',
   noPlaces: 'No container matches. Containers are shown where an ImagePolicy that you may list selects them.',
   notComplete: 'Not all workloads are known yet: the list is whole in a moment.',
+  fixes: 'Fixes that wait',
   matrix: 'Versions by namespace',
   legend: '◎ selected by a policy for this namespace · ▲ behind: a policy would replace it',
   isWanted: 'selected',

@@ -16,6 +16,7 @@ export const imagesZh: Texts['ofImages'] = {
   noImages: '没有匹配的镜像。仅显示您可列出的 ImagePolicy 所选中的镜像。',
   noPlaces: '没有匹配的容器。仅显示您可列出的 ImagePolicy 所选中的容器。',
   notComplete: '尚未获知全部工作负载：列表稍后恢复完整。',
+  fixes: '等待中的修复',
   matrix: '各命名空间的版本',
   legend: '◎ 策略为该命名空间选中 · ▲ 落后：策略将替换它',
   isWanted: '已选中',

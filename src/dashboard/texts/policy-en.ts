@@ -71,6 +71,19 @@ export const policyEn = {
     phases: { before: 'before a change', during: 'during the rollout', after: 'after the rollout' },
     states: { NotAsked: 'not asked', Running: 'none yet', Passed: 'passed', Failed: 'failed', TimedOut: 'timed out' },
   },
+  ofVulnerabilities: {
+    title: 'Vulnerabilities of',
+    unknown: 'Not known',
+    highest: 'Most severe',
+    runs: 'Replaces',
+    fixes: 'Fixes',
+    adds: 'Adds',
+    none: 'none',
+    more: (count: number, running: number, severity: string) => `${count} that are ${severity} or above, instead of ${running}`,
+    unlisted: 'It would replace more images, which were not compared.',
+    by: 'According to',
+    problems: 'What does not count:',
+  },
   lastPushWay: 'The way of the last push',
   way: {
     stages: {

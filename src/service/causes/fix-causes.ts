@@ -4,7 +4,7 @@ import { isUsable, scopeOf, type ImagePolicy } from '../../core/model/image-poli
 import { formatRepository } from '../../core/model/image-reference.ts';
 import { maxFixes } from '../../core/model/notice.ts';
 import { isReason } from '../../core/model/reasons.ts';
-import { describeFix, waitingFixOf, type FixWait } from '../../core/model/waiting-fix.ts';
+import { describeFixWait, waitingFixOf, type FixWait } from '../../core/model/waiting-fix.ts';
 import type { Cause, CauseStep, Urgency } from './cause.ts';
 import { reasonRules } from './reason-rules.ts';
 
@@ -35,7 +35,7 @@ export function fixCauseOf({
       urgency: urgencyOf(wait),
       subject: `${image}:${tag}`,
       reason: 'FixAvailable',
-      message: describeFix(fix),
+      message: describeFixWait(fix),
       since: status.latest?.digest === digest ? status.latest.selectedAt : status.waiting?.since,
       policies: [{ namespace, name, ...defined({ parent: parent?.name }) }],
       fixes: fixes.slice(0, maxFixes),

@@ -42,7 +42,7 @@ test('an image that fixes what runs is one cause for all policies that do not ap
     urgency: 'Warning',
     subject: 'registry.example.com/shop/web:1.4.2',
     reason: 'FixAvailable',
-    message: `${running} has CVE-2026-1 (Critical), which 1.4.2 fixes: MinAge!`,
+    message: `${running} runs now: MinAge!`,
     since: '2026-11-29T11:00:00Z',
     policies: [
       { namespace: 'shop', name: 'web' },
