@@ -12,7 +12,7 @@ import {
   vexOf,
   vexType,
 } from '../service/vulnerabilities/push-attestation.ts';
-import { ecSigner, pemOf, signBundle, statementOf, type Signer } from '../service/verify/cosign.ts';
+import { ecSigner, pemOf, signBundle, statementOf } from '../service/verify/cosign.ts';
 import { pushBundle } from '../service/verify/push-signature.ts';
 import { announce, startWorld, type World } from './world.ts';
 
@@ -49,7 +49,7 @@ describe('a policy with rules about vulnerabilities', () => {
     const repository = `shop/${name}`;
     const image = `${world.registry.host}/${repository}`;
     const place = { host: world.registry.host, repository };
-    const attest = (digest: string, predicate: object, { predicateType = scanType, signer = ours as Signer } = {}) =>
+    const attest = (digest: string, predicate: object, { predicateType = scanType, signer = ours } = {}) =>
       pushAttestation(world.registry, repository, digest, { signer, predicateType, predicate });
     const push = async (tag: string) => (await pushImage({ ...place, tag, content: `${name} ${tag}` })).digest;
     const digest = await push('1.0.0');
