@@ -67,7 +67,7 @@ export function openRun(policies: RunPolicies, means: RunMeans & { readonly dock
         hasRead: async () => false,
       },
       signatures: { verify },
-      vulnerabilities: { read: createAllEvidence({ registry, trustRoot, readSecret }) },
+      vulnerabilities: { read: createAllEvidence({ registry, trustRoot, readSecret, client, elapsed: () => performance.now() }) },
       report: { recordEvent, eventLog: noLog, metrics: createMetrics(), logger: createLogger('silent') },
       queues: { addPolicyJobs: async () => {}, repeatPushes: async () => {} },
       bases: { onPush: async () => [] },

@@ -233,10 +233,11 @@ function createWorkloads(
 }
 
 /** What is signed, and what is known of vulnerabilities. */
-function createProofs({ registry, access, trustRoot }: Adapters): Pick<Ports, 'signatures' | 'vulnerabilities'> {
+function createProofs({ client, registry, access, trustRoot }: Adapters): Pick<Ports, 'signatures' | 'vulnerabilities'> {
   const readSecret: ReadSecret = (secret) => access.readSecret(secret, { refresh: false });
   const options = { registry, trustRoot, readSecret };
-  return { signatures: { verify: createImageVerifier(options) }, vulnerabilities: { read: createAllEvidence(options) } };
+  const read = createAllEvidence({ ...options, client, elapsed: () => performance.now() });
+  return { signatures: { verify: createImageVerifier(options) }, vulnerabilities: { read } };
 }
 
 function createReport(

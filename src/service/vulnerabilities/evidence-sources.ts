@@ -2,10 +2,11 @@
 import { type AttestationOptions, createAttestationSource } from './attestations.ts';
 import { createHarborSource, type ScanRegistry } from './harbor.ts';
 import { createEvidenceReader, type ReadEvidence } from './read-evidence.ts';
+import { createTrivyOperatorSource, type TrivyOperatorMeans } from './trivy-operator.ts';
 
-export type EvidenceOptions = AttestationOptions & { readonly registry: ScanRegistry };
+export type EvidenceOptions = AttestationOptions & TrivyOperatorMeans & { readonly registry: ScanRegistry };
 
 /** Creates the reader with all sources. */
 export function createAllEvidence(options: EvidenceOptions): ReadEvidence {
-  return createEvidenceReader([createAttestationSource(options), createHarborSource(options)]);
+  return createEvidenceReader([createAttestationSource(options), createHarborSource(options), createTrivyOperatorSource(options)]);
 }
