@@ -62,10 +62,10 @@ describe('Harbor', () => {
       const outcomes = await Promise.all(ids.map(async (id) => (await eventOf(id)).outcome ?? ''));
       return outcomes.every((outcome) => ['updated', 'unchanged'].includes(outcome));
     });
-  const runFirst = async (name: string) => {
+  const runFirst = async (name: string, more: object = {}) => {
     await push(name, '1.0.0');
     await world.createDeployment(name, image(name, '1.0.0'));
-    await world.createPolicy(name, `${world.quiet.host}/shop/${name}`, any);
+    await world.createPolicy(name, `${world.quiet.host}/shop/${name}`, any, more);
     await world.waitForFirstLook(name);
     return push(name, '1.1.0');
   };
@@ -110,6 +110,21 @@ describe('Harbor', () => {
     await deliver('scanning', announceScan('before', digest));
     await deliver('scanning', announcePush('before', '1.1.0', digest));
     await world.waitForImage('before', image('before', '1.1.0'));
+  });
+
+  it('that announces the report of a scan has the policies look again that ask for it, and no others', async () => {
+    const verify = { vulnerabilities: { harbor: true } };
+    const digest = await runFirst('asking', { verify, update: { pin: 'Tag' } });
+    await runFirst('silent');
+    await deliver('harbor', announceScan('asking', digest, 'FAILED'));
+    for (const name of ['silent', 'asking']) await deliver('harbor', announceScan(name, digest));
+    // The push itself was not announced: only a look at the registry finds it.
+    await world.waitForImage('asking', image('asking', '1.1.0'));
+    await waitFor('the status to name the cause', async () => {
+      const { source, receiver } = (await world.readStatus('asking')).trigger ?? {};
+      return source === 'Webhook' && receiver === 'harbor';
+    });
+    assertPatchedTimes(await world.readDeployment('silent'), 0);
   });
 
   it('whose push waits for a scan keeps it through a restart', async () => {
