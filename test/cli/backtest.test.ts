@@ -93,7 +93,11 @@ never selected, OlderThanRunning: 1 push (1.4.0): 1.4.0 is older than 1.4.2, whi
 
   it('the data for programs have each decision, and what is taken for granted', async () => {
     const history = write('past.yaml', { images: past });
-    const spec = { update: { mode: 'Approval' }, verify: { cosign: { keys: [{ secretRef: { name: 'a', key: 'b' } }] } } };
+    const spec = {
+      update: { mode: 'Approval' },
+      minAgeUnless: { fixes: 'Critical' },
+      verify: { cosign: { keys: [{ secretRef: { name: 'a', key: 'b' } }] }, vulnerabilities: { harbor: true, notMoreThanRunning: 'High' } },
+    };
     const { out } = await run('-f', policyFile(spec), '--history', history, '--approved', '--output', 'json');
     const { notes, ran, unselected } = JSON.parse(out) as { notes: string[]; ran: string[]; unselected: { count: number }[] };
     assert.deepEqual(ran, ['1.4.1', '1.4.2', '1.5.0']);
@@ -103,6 +107,7 @@ never selected, OlderThanRunning: 1 push (1.4.0): 1.4.0 is older than 1.4.2, whi
     );
     assert.deepEqual(notes, [
       'every image counts as signed',
+      'no image counts as a security fix, or as worse than what runs',
       'every rollout counts as complete, at once',
       'every image is approved at once',
     ]);

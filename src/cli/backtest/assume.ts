@@ -18,10 +18,11 @@ export function assume(policy: ImagePolicy, spec: PolicySpec, approves: boolean)
       'InvalidPolicy',
       'it follows what other policies run, which the past of a registry does not show: test the followed policies',
     );
-  const { verification, rollout, ...kept } = spec;
+  const { verification, vulnerabilities, minAgeUnless: _minAge, windowsUnless: _windows, rollout, ...kept } = spec;
   const isApproved = approves && spec.mode === 'Approval';
   const assumptions = [
     ...(verification === undefined ? [] : ['every image counts as signed']),
+    ...(vulnerabilities === undefined ? [] : ['no image counts as a security fix, or as worse than what runs']),
     ...(rollout?.checks === undefined ? [] : ['every check counts as passed']),
     ...(rollout === undefined ? [] : ['every rollout counts as complete, at once']),
     ...(isApproved ? ['every image is approved at once'] : []),

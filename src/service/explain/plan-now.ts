@@ -1,4 +1,5 @@
 /** Plans what the service would do about a policy now: the stages of a reconcile, up to the change itself, without any request to a registry. */
+import type { Assessment } from '../../core/model/assessment.ts';
 import { notReconciledYet, resultCondition } from '../../core/model/decisive-condition.ts';
 import { defined } from '../../core/model/defined.ts';
 import type { NamedHold } from '../../core/model/named-hold.ts';
@@ -13,6 +14,7 @@ import type { Condition, LatestImage } from '../../core/model/policy-status.ts';
 import type { CreationTimes } from '../../core/model/tag-strategy.ts';
 import { decidePending, isPending, type PendingCandidate } from '../../core/plan/pending-candidate.ts';
 import type { ContainerChange } from '../../core/model/workload.ts';
+import { assessmentOf, exceptionOf } from '../../core/plan/security-rules.ts';
 import { hasChanges, type UnchangedContainer, type UpdatePlan } from '../../core/plan/plan-update.ts';
 import { planWith, propose } from '../reconcile/plan.ts';
 import type { ClusterView, SeenCluster } from '../reconcile/ports.ts';
@@ -41,6 +43,8 @@ export type PlannedNow =
       readonly checks: readonly CheckState[];
       /** When the images were created, if that was read for a first change. */
       readonly ages?: CreationTimes;
+      /** What is known of the vulnerabilities of the candidate, if the policy asks for that. */
+      readonly assessment?: Assessment;
       /** The candidate whose minimum age has to be reached before anything is changed. */
       readonly pending?: PendingCandidate;
       /** The hold of the last reconcile over first changes, which only the registry can judge. */
@@ -73,7 +77,10 @@ export async function planNow(
 }
 
 /** The action of the service for a selected image. */
-export function planSelection(policy: ImagePolicy, selection: Selection, cluster: ClusterView): Exclude<PlannedNow, { why: string }> {
+export function planSelection(policy: ImagePolicy, selected: Selection, cluster: ClusterView): Exclude<PlannedNow, { why: string }> {
+  // Without a request, what the last reconcile knew of this very image counts.
+  const { assessments = policy.status.vulnerabilities } = selected;
+  const selection = { ...selected, ...defined({ assessments }) };
   const { spec, candidate, ages } = selection;
   const seen = asSeenBy(policy, cluster);
   const { plan, context } = propose(policy, selection, seen);
@@ -85,11 +92,12 @@ export function planSelection(policy: ImagePolicy, selection: Selection, cluster
   const allowed = pending === undefined ? unheld : keep(unheld, { reason: 'MinAge', message: describePending(pending) });
   const checks = checkStates(policy, spec, candidate, context.now);
   const onHold = holdOn({}, policy.actions, context.now);
-  return { policy, spec, candidate, targets, allowed, checks, ...defined({ ages, hold, onHold, pending }) };
+  const assessment = spec.vulnerabilities && assessmentOf(candidate, assessments);
+  return { policy, spec, candidate, targets, allowed, checks, ...defined({ ages, hold, onHold, pending, assessment }) };
 }
 
 /** The candidate that is too young, as far as nothing is changed before it has the minimum age. */
-function findPending(policy: ImagePolicy, { candidate, spec }: Selection, cluster: SeenCluster): PendingCandidate | undefined {
+function findPending(policy: ImagePolicy, { candidate, spec, assessments }: Selection, cluster: SeenCluster): PendingCandidate | undefined {
   const { status } = policy;
   const { minAgeMs } = spec;
   if (minAgeMs === undefined) return undefined;
@@ -99,6 +107,7 @@ function findPending(policy: ImagePolicy, { candidate, spec }: Selection, cluste
     ...(isPending(status.waiting) && spec.strategy.reject(status.waiting.tag) === undefined && { pending: status.waiting }),
     status,
     isWanted: (image) => hasChanges(planWith(policy, { spec, candidate: image }, cluster)),
+    isExempt: (image) => exceptionOf('MinAge', spec, image, assessments)?.holds === true,
     now: cluster.now(),
   });
   return apply === undefined ? next : undefined;

@@ -11,16 +11,19 @@ import { formatWorkload, type ContainerChange, type WorkloadRef } from '../../co
 import { deadlineOfCheck } from '../../core/model/rollout-check.ts';
 import { describeState, type CheckState } from '../../core/rollout/check-states.ts';
 import { isAllowed, type Opinion, type TargetExplanation } from '../../core/plan/guard-plan.ts';
+import { exceptionOf } from '../../core/plan/security-rules.ts';
+import type { PendingCandidate } from '../../core/plan/pending-candidate.ts';
 import { findDoubt } from '../../core/plan/guards/unlikely-version.ts';
 import { describePush, nameOf, unknownOf, type Planned } from './conclude.ts';
 import { describePending, type PlannedNow, type Pushed } from './plan-now.ts';
+import { vulnerabilitySteps } from './vulnerability-steps.ts';
 import { settingRows } from './settings.ts';
 
 /** pass: nothing prevents the change · stop: somebody must act, or something must change · wait: the service goes on by itself · note: it decides nothing. */
 export type StepResult = 'pass' | 'stop' | 'wait' | 'note';
 
 export interface Step {
-  /** The stable id of the step: `namespace`, `spec`, `hold`, `status`, `tag`, a setting, `check`, `target`, `container`, or the id of a guard. */
+  /** The stable id of the step: `namespace`, `spec`, `hold`, `status`, `tag`, a setting, `verify`, `vulnerabilities`, `check`, `target`, `container`, or the id of a guard. */
   readonly id: string;
   readonly result: StepResult;
   /** The facts of the step and, if it stops the chain, what to do. */
@@ -131,12 +134,26 @@ function selectedSteps(planned: Planned, pushed: Pushed | undefined, unknown: st
       : { id: 'tag', result: 'stop', text: `${nameOf(candidate)} changes something only if ${unknown}` };
   const settings = settingRows(spec).map(({ name, value, from }): Step =>
     name === 'minAge' && pending !== undefined
-      ? { id: name, result: 'wait', text: `${value}: ${describePending(pending)}`, origin: from, until: pending.until, ...linked('MinAge') }
+      ? {
+          id: name,
+          result: 'wait',
+          text: `${value}: ${describePending(pending)}${whyKept(planned, pending)}`,
+          origin: from,
+          until: pending.until,
+          ...linked('MinAge'),
+        }
       : { id: name, result: 'note', text: value, origin: from },
   );
   const verify: Step[] =
     spec.verification === undefined ? [] : [{ id: 'verify', result: 'note', text: 'its signatures are verified before it is applied' }];
-  return [tag, ...settings, ...verify];
+  return [tag, ...settings, ...verify, ...vulnerabilitySteps(planned)];
+}
+
+/** Why the policy makes no exception for the image that waits for its age; empty if it makes none at all. */
+function whyKept({ spec, assessment, policy: { status } }: Planned, pending: PendingCandidate): string {
+  const known = [...(assessment === undefined ? [] : [assessment]), ...(status.vulnerabilities ?? [])];
+  const exception = exceptionOf('MinAge', spec, pending, known);
+  return exception === undefined ? '' : `; it does not skip that wait: ${exception.why}`;
 }
 
 /** What a check has answered about the image. It decides nothing by itself: the guard `checks` and the rollout do. */

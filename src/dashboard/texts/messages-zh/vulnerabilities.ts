@@ -37,4 +37,17 @@ export const vulnerabilitiesZh: Readonly<Record<string, string>> = {
     '{0} 不会被应用：{1}。请推送更好的镜像，或仍然应用它：{2}',
   '{0} is not applied while its vulnerabilities are not known (verify.vulnerabilities): {1}. It can be applied all the same by {2}':
     '在其漏洞未知时不会应用 {0}（verify.vulnerabilities）：{1}。仍然可以应用它：{2}',
+  ', unless it fixes {0}': '，除非它修复 {0}',
+  '; it does not skip that wait: {0}': '；它不能跳过这一等待：{0}',
+  'the vulnerabilities of {0} are assessed by the next reconcile': '{0} 的漏洞由下一次调谐评估',
+  'does not count: {0}': '不算数：{0}',
+  'the vulnerabilities of {0} are not known since {1}: {2}': '{0} 的漏洞自 {1} 起未知：{2}',
+  'no vulnerabilities': '没有漏洞',
+  'vulnerabilities up to {0}': '最高为 {0} 的漏洞',
+  '{0} cannot be compared with {1}: {2}': '{0} 无法与 {1} 比较：{2}',
+  'in place of {0}, it neither fixes nor adds a vulnerability': '替换 {0} 时，它既不修复也不增加漏洞',
+  'in place of {0}, it fixes {1}': '替换 {0} 时，它修复 {1}',
+  'in place of {0}, it adds {1}': '替换 {0} 时，它增加 {1}',
+  'it replaces more images, with which it was not compared': '它还替换其他镜像，没有与它们比较',
+  '{0} has {1}, by {2}': '{0} 有{1}，来自 {2}',
 };

@@ -26,13 +26,13 @@ export function isWaveJob({ cause }: Pick<PolicyJob, 'cause'>): boolean {
  */
 export function waveJob(policy: ImagePolicy, cluster: SeenCluster): PolicyJob | undefined {
   const { generation, spec, status } = policy;
-  const { waiting } = status;
+  const { waiting, vulnerabilities } = status;
   if (!isUsable(spec) || spec.suspended || !isPending(waiting) || !reasons.has(waiting.reason)) return undefined;
   if (spec.targets.some((target) => cluster.targetState(target, policy) === 'starting')) return undefined;
   const { tag, digest } = waiting;
   const candidate = { tag, ...defined({ digest }) };
   const now = new Date(cluster.now());
-  const plan = planWith(policy, { spec, candidate }, cluster);
+  const plan = planWith(policy, { spec, candidate, ...defined({ assessments: vulnerabilities }) }, cluster);
   const started = plan.targets.filter(({ changes }) => changes.length > 0);
   const next = guardWait(plan, waiting, now);
   const isSame = next?.reason === waiting.reason && (movingReasons.has(next.reason) || next.until === waiting.until);
