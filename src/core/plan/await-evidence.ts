@@ -2,7 +2,7 @@
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
 import type { Candidate } from '../model/image-reference.ts';
 import type { PolicyStatus } from '../model/policy-status.ts';
-import { assessmentOf, exceptionOf, isUnknown } from './security-rules.ts';
+import { assessmentOf, exceptionOf } from './security-rules.ts';
 import { isPending } from './pending-candidate.ts';
 import { isSameWhole } from '../model/companions.ts';
 import { defined } from '../model/defined.ts';
@@ -28,17 +28,18 @@ export function firstSeen(image: Candidate, { waiting, latest }: Pick<PolicyStat
 }
 
 /**
- * When the images of a policy were first seen that wait, or are selected while another one waits, and that would perhaps not have to wait if more were known of
- * their vulnerabilities: in ms since 1970, each once.
+ * When the images of a policy were first seen that are not applied because of what is known of their vulnerabilities, or that would not have to wait if more were
+ * known: in ms since 1970, each once. A statement of the maker, or the report of another scanner, may follow the first report.
  */
 export function awaitsEvidence({ spec, status }: ImagePolicy): readonly number[] {
-  const { waiting, latest, vulnerabilities } = status;
-  if (!isUsable(spec) || spec.suspended || !isPending(waiting)) return [];
-  const times = [waiting, latest].flatMap((image) => {
-    if (image === undefined) return [];
-    const assessment = assessmentOf(image, vulnerabilities);
-    if (assessment === undefined || !isUnknown(assessment)) return [];
-    return exceptionOf(waiting.reason, spec, assessment, vulnerabilities)?.holds === false ? [firstSeen(image, status)] : [];
+  const { waiting, latest, vulnerabilities, conditions = [] } = status;
+  if (!isUsable(spec) || spec.suspended) return [];
+  const isVetoed = conditions.some(({ type, status: is, reason }) => type === 'Held' && is === 'True' && reason === 'MoreVulnerable');
+  const times = [isPending(waiting) ? waiting : undefined, latest].flatMap((image) => {
+    const isOpen = image !== undefined && assessmentOf(image, vulnerabilities) !== undefined;
+    if (!isOpen) return [];
+    const exception = isPending(waiting) ? exceptionOf(waiting.reason, spec, image, vulnerabilities) : undefined;
+    return isVetoed || exception?.holds === false ? [firstSeen(image, status)] : [];
   });
   return [...new Set(times.filter((time) => time !== undefined))];
 }

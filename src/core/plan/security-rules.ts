@@ -10,11 +10,6 @@ export function assessmentOf({ digest }: Pick<Candidate, 'digest'>, assessments:
   return digest === undefined ? undefined : assessments.find((one) => one.digest === digest);
 }
 
-/** Whether anything is unknown that later evidence may tell. */
-export function isUnknown(assessment: Assessment | undefined): boolean {
-  return assessment === undefined || assessment.unknown !== undefined || assessment.replaces.some(({ unknown }) => unknown !== undefined);
-}
-
 /** The waits for which a policy can make exceptions, by their reasons. */
 const exceptions = { MinAge: 'minAgeUnless', Window: 'windowsUnless' } as const;
 

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { noEvidence, type Evidence } from '../../../src/core/model/vulnerabilities.ts';
+import { evidenceJobs } from '../../../src/service/reconcile/enqueue/evidence-jobs.ts';
 import { digestOf } from '../../core/model/samples.ts';
 import { another, critical, day, minute, scanOf, startVulnerable, waits } from './vulnerable-world.ts';
-import { image, setWorkload } from './world.ts';
+import { image, setWorkload, startTime } from './world.ts';
 
 for (const [what, wait, skipped] of [
   ['minAge', waits.minAge, 'spec.minAge'],
@@ -70,6 +71,23 @@ for (const [what, wait, skipped] of [
       assert.deepEqual(world.images(), [`${image}:1.3.0`]);
     });
   });
+
+test('an image with a report that makes it no fix is looked at again, and not after an hour', async () => {
+  const { world, evidence, push, ring, policy, now, at } = startVulnerable(waits.minAge);
+  evidence.set(digestOf('b'), scanOf([critical]));
+  await push('1.3.0', 'b');
+  assert.equal(await ring(), 15_000);
+  at(60 * minute);
+  assert.deepEqual(evidenceJobs(policy(), new Date(now())), []);
+  at(30 * minute);
+  assert.deepEqual(evidenceJobs(policy(), new Date(now())), [], 'the next look is in two minutes');
+  at(31 * minute);
+  assert.equal(evidenceJobs(policy(), new Date(now())).length, 1);
+  const stated = { ids: [critical.id], status: 'fixed', statedMs: startTime, by: 'a test' } as const;
+  evidence.set(digestOf('b'), { ...scanOf([critical]), statements: [stated] });
+  assert.equal(await ring(), 32 * minute);
+  assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+});
 
 test('a policy without such rules asks for no evidence, and one with them only for what would change something', async () => {
   const without = startVulnerable({ vulnerabilities: undefined as never });
@@ -150,6 +168,17 @@ describe('an image with more vulnerabilities than what runs', () => {
     await release();
     assert.deepEqual(world.images(), [`${image}:1.3.0`]);
     assert.equal(world.statusOf('web').vulnerabilities, undefined);
+  });
+
+  test('is looked at again for an hour, because a statement of its maker may follow its scan', async () => {
+    const { world, evidence, push, ring } = startVulnerable({}, 'High');
+    evidence.set(digestOf('b'), scanOf([critical, another]));
+    await push('1.3.0', 'b');
+    assert.equal(await ring(), 15_000);
+    const stated = { ids: [another.id], status: 'not_affected', statedMs: startTime, by: 'a test' } as const;
+    evidence.set(digestOf('b'), { ...scanOf([critical, another]), statements: [stated] });
+    assert.equal(await ring(), 30_000);
+    assert.deepEqual(world.images(), [`${image}:1.3.0`]);
   });
 
   test('is replaced by a better one, and one with as many is applied', async () => {

@@ -6,8 +6,8 @@ import { policyJob, type PolicyJob } from '../../queue/jobs.ts';
 const aheadMs = 90_000;
 
 /**
- * The delayed jobs that look again at an image that waits, and for which the policy might make an exception if more were known of its vulnerabilities
- * (`minAgeUnless`, `update.windowsUnless`). Like the job of a wait, they follow from the status alone, and the same look makes the same job.
+ * The delayed jobs that look again at an image that is not applied, and might be if more were known of its vulnerabilities (`minAgeUnless`,
+ * `update.windowsUnless`, `verify.vulnerabilities.notMoreThanRunning`). Like the job of a wait, they follow from the status alone, and the same look makes the same job.
  */
 export function evidenceJobs(policy: ImagePolicy, now: Date): PolicyJob[] {
   const looks = awaitsEvidence(policy).flatMap((since) => evidenceLooks(since, now.getTime()));
