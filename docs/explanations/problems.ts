@@ -200,7 +200,7 @@ export const findings = {
   FixAvailable: {
     shown: 'A [notification](notifications.md), and on the first page of the dashboard; no condition has this reason.',
     cause:
-      'An image runs with vulnerabilities, and the selected image or one that waits fixes them, of severity High or of what the policy names. ' +
+      'An image runs with [vulnerabilities](vulnerabilities.md), and the selected image or one that waits fixes them, of severity High or of what the policy names. ' +
       'It is not applied: it waits for its age, a window or an approval, is held, or the policy is suspended.',
     action:
       'The message says what it waits for: approve or release it, or resume the policy. To apply such images without these waits, write ' +

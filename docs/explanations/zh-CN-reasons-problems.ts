@@ -139,8 +139,8 @@ export const chineseProblems: Readonly<Record<string, string>> = {
   'What runs has vulnerabilities that an image fixes, and that image waits.': '运行的版本有漏洞，有镜像修复了它们，而该镜像正在等待。',
   'A [notification](notifications.md), and on the first page of the dashboard; no condition has this reason.':
     '一条[通知](notifications.md)，以及仪表板的首页；没有任何 condition 使用该原因。',
-  'An image runs with vulnerabilities, and the selected image or one that waits fixes them, of severity High or of what the policy names. It is not applied: it waits for its age, a window or an approval, is held, or the policy is suspended.':
-    '运行的镜像有漏洞，而所选镜像或等待中的镜像修复了它们，其严重程度至少为 High，或至少为策略所写的程度。它没有被应用：它在等待时长、窗口或批准，被保留，或者策略已暂停。',
+  'An image runs with [vulnerabilities](vulnerabilities.md), and the selected image or one that waits fixes them, of severity High or of what the policy names. It is not applied: it waits for its age, a window or an approval, is held, or the policy is suspended.':
+    '运行的镜像有[漏洞](vulnerabilities.md)，而所选镜像或等待中的镜像修复了它们，其严重程度至少为 High，或至少为策略所写的程度。它没有被应用：它在等待时长、窗口或批准，被保留，或者策略已暂停。',
   'The message says what it waits for: approve or release it, or resume the policy. To apply such images without these waits, write `minAgeUnless` or `update.windowsUnless`.':
     '消息会说明它在等待什么：请批准或放行它，或恢复策略。要让这样的镜像不经过这些等待即被应用，请写 `minAgeUnless` 或 `update.windowsUnless`。',
   'Polls found images that no webhook had announced.': '轮询找到了没有 Webhook 通知过的镜像。',

@@ -42,6 +42,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   openssl: 'makes a random text',
   printf: 'a word of the shell',
   sudo: 'needs another machine',
+  trivy: 'needs its database; test/service/vulnerabilities/ has reports as it writes them',
 };
 
 /** Commands of ours that other tests run. */

@@ -11,6 +11,7 @@ const tables = [
   'docs/reasons.md',
   'docs/reasons.zh-CN.md',
   'docs/policies/base-image-policy.zh-CN.md',
+  'docs/policies/reference.md',
   'docs/policies/reference.zh-CN.md',
 ];
 
