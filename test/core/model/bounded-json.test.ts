@@ -67,7 +67,9 @@ describe('bounded JSON', () => {
       'bases/record/kept-dependents.ts',
       'service/verify/trust.ts',
     ];
-    const files = ['service/registry', 'service/verify', 'service/vulnerabilities', 'bases'].flatMap((room) => globSync(`src/${room}/**/*.ts`));
+    const files = ['service/registry', 'service/verify', 'service/vulnerabilities', 'bases'].flatMap((room) =>
+      globSync(`src/${room}/**/*.ts`),
+    );
     const found = files.filter((file) => readFileSync(file, 'utf8').includes('JSON.parse('));
     assert.ok(files.length > 50);
     assert.deepEqual(
