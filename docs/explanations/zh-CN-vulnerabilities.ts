@@ -10,7 +10,7 @@ export const chineseVulnerabilities: Readonly<Record<string, string>> = {
     '关于所选镜像以及等待中镜像的漏洞的已知情况。',
   'The tag of the image.': '镜像的标签。',
   'The digest of the image.': '镜像的摘要。',
-  'When it was assessed.': '评估的时间。',
+  'Since when this is known as it is.': '从何时起已知情况如此。',
   'Why its vulnerabilities are not known; absent if they are.': '为什么不知道它的漏洞；已知时没有此字段。',
   'Whose reports count.': '谁的报告算数。',
   'The highest severity of its vulnerabilities; absent if it has none, or if they are not known.':

@@ -7,12 +7,13 @@ import { waitFor } from '../harness/wait-for.ts';
 import {
   pushAttestation,
   pushAttestationOfCosign2,
+  pushEnvelopes,
   scanByTrivy,
   scanType,
   vexOf,
   vexType,
 } from '../service/vulnerabilities/push-attestation.ts';
-import { ecSigner, pemOf, signBundle, statementOf } from '../service/verify/cosign.ts';
+import { ecSigner, pemOf, signBundle, signEnvelope, statementOf } from '../service/verify/cosign.ts';
 import { pushBundle } from '../service/verify/push-signature.ts';
 import { announce, startWorld, type World } from './world.ts';
 
@@ -110,6 +111,18 @@ describe('a policy with rules about vulnerabilities', () => {
   const clean = () => scanByTrivy([], ago(1));
   const bad: Readonly<Record<string, readonly [attest: Attest, says: RegExp]>> = {
     'signed by a stranger': [(digest, { attest }) => attest(digest, clean(), { signer: stranger }), /another key|not signed/],
+    'that nobody signed': [
+      async (digest, { place }) => {
+        const { json, annotations } = signEnvelope(digest, ours, {
+          payload: statementOf(digest, { predicateType: scanType, predicate: clean() }),
+        });
+        const envelope = { ...(JSON.parse(json.toString()) as object), signatures: [] };
+        await pushEnvelopes(place, digest, [
+          { json: Buffer.from(JSON.stringify(envelope)), annotations: { ...annotations, predicateType: scanType } },
+        ]);
+      },
+      /not signed/,
+    ],
     'whose text was changed after it was signed': [
       async (digest, { place }) => {
         const payload = statementOf(digest, { predicateType: scanType, predicate: scanByTrivy([critical], ago(1)) });

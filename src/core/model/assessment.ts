@@ -41,7 +41,7 @@ export const assessment = z
   .object({
     tag: text(128, 'The tag of the image.'),
     digest: text(160, 'The digest of the image.'),
-    at: time('When it was assessed.'),
+    at: time('Since when this is known as it is.'),
     unknown: text(512, 'Why its vulnerabilities are not known; absent if they are.').exactOptional(),
     by: text(512, 'Whose reports count.').exactOptional(),
     highest: severity('The highest severity of its vulnerabilities; absent if it has none, or if they are not known.').exactOptional(),
