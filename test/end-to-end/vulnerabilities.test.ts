@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Spec } from '../../src/service/resources/v1.ts';
 import { pushImage } from '../harness/push-image.ts';
+import { shippedRules } from '../harness/shipped-permissions.ts';
 import { waitFor } from '../harness/wait-for.ts';
+import { installDefinition } from '../service/kube/targets/real-definition.ts';
 import {
   pushAttestation,
   pushAttestationOfCosign2,
@@ -38,7 +40,8 @@ describe('a policy with rules about vulnerabilities', () => {
   let world: World;
 
   before(async () => {
-    world = await startWorld();
+    world = await startWorld({ extraRules: shippedRules('work-vulnerabilities') });
+    await installDefinition(world.cluster, 'vulnerabilityreport');
     await announce(world.registry, await world.start());
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'cosign' }, stringData: { 'cosign.pub': pemOf(ours) } };
     await world.cluster.request('POST', `/api/v1/namespaces/${world.namespace}/secrets`, secret);
@@ -178,6 +181,30 @@ describe('a policy with rules about vulnerabilities', () => {
     await attest(digest, scanByTrivy([critical], ago(1)));
     await waitForAssessment('vex', digest, /"highest":"Critical"/);
     await attest(digest, vexOf(critical[0], 'fixed', ago(0.5)), { predicateType: vexType });
+    await runs('1.0.1', digest);
+  });
+
+  test('compares a signed scan of a new image with what Trivy Operator found in the running one', async () => {
+    const verify = { vulnerabilities: { attestations, trivyOperator: true } } as const;
+    const { attest, push, runs, digest: running } = await startScanned('operator', { ...unlessCritical, verify }, []);
+    const group = 'aquasecurity.github.io/v1alpha1';
+    const [vulnerabilityID, severity] = critical;
+    const about = { installedVersion: '1.0', fixedVersion: '1.1', lastModifiedDate: '', title: '', links: [] };
+    await world.cluster.request('POST', `/apis/${group}/namespaces/${world.namespace}/vulnerabilityreports`, {
+      apiVersion: group,
+      kind: 'VulnerabilityReport',
+      metadata: { name: 'replicaset-operator-c0' },
+      report: {
+        artifact: { repository: 'shop/operator', tag: '1.0.0', digest: running },
+        os: { family: 'debian', name: '13' },
+        scanner: { name: 'Trivy', vendor: 'Aqua Security', version: '0.68.1' },
+        summary: { criticalCount: 1, highCount: 0, lowCount: 0, mediumCount: 0, unknownCount: 0 },
+        updateTimestamp: ago(1.5).toISOString(),
+        vulnerabilities: [{ vulnerabilityID, severity, resource: 'openssl', publishedDate: '2026-01-01T00:00:00Z', ...about }],
+      },
+    });
+    const digest = await push('1.0.1');
+    await attest(digest, scanByTrivy([], ago(1)));
     await runs('1.0.1', digest);
   });
 
