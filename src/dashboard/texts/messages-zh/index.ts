@@ -1,4 +1,5 @@
 import { alongsideZh } from './alongside.ts';
+import { attestationsZh } from './attestations.ts';
 import { basesZh } from './bases.ts';
 import { checksZh } from './checks.ts';
 import { deliveriesZh } from './deliveries.ts';
@@ -30,6 +31,7 @@ export const messagesZh: Readonly<Record<string, string>> = {
   ...signaturesZh,
   ...provenanceZh,
   ...vulnerabilitiesZh,
+  ...attestationsZh,
   ...scansZh,
   ...fixesZh,
   ...specsZh,

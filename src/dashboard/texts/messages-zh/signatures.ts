@@ -6,11 +6,7 @@ export const signaturesZh: Readonly<Record<string, string>> = {
   '{0}:{1} is not in the registry any more': '{0}:{1} 已不在镜像仓库中',
   '{0}:{1} ({2}) is not signed: {3}': '{0}:{1}（{2}）没有签名：{3}',
   '{0} moved from {1}, which was verified, to {2}': '{0} 已从验证过的 {1} 移到 {2}',
-  'reading signatures of {0}@{1} took longer than {2} min': '读取 {0}@{1} 的签名超过了 {2} 分钟',
-  '{0} is not a manifest of signatures': '{0} 不是签名的清单',
   '{0} has no signature in its annotations': '{0} 的注解中没有签名',
-  'a signature of {0} bytes is too large': '{0} 字节的签名过大',
-  'the registry does not hold {0}, which should be a signature': '镜像仓库中没有应为签名的 {0}',
   'there is no usable key to verify signatures with: {0}': '没有可用的验证签名的密钥：{0}',
   'a keyless signature by {0} is required, but the configuration has no verification.trustRootFile to verify it with':
     '要求 {0} 的无密钥签名，但配置中没有验证它所需的 verification.trustRootFile',
