@@ -86,6 +86,7 @@ test('what is not known of vulnerabilities is said, and texts of reports are tex
     image: evil,
     fixes: [vulnerability],
     adds: [vulnerability],
+    mayAdd: [vulnerability],
     more: { severity: 'High', count: 3, running: 2 },
   } as const;
   const { text } = await assessed({

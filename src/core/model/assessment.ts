@@ -25,6 +25,9 @@ const compared = z
     unknown: text(512, 'Why the two images cannot be compared; absent if they were.').exactOptional(),
     fixes: advisories(`The vulnerabilities that the change fixes: the ${maxAdvisories} most severe.`),
     adds: advisories(`The vulnerabilities that the change adds: the ${maxAdvisories} most severe.`),
+    mayAdd: advisories(
+      'The vulnerabilities that the change may add, because the image that runs was not scanned for them; absent if there are none.',
+    ).exactOptional(),
     more: z
       .object({
         severity: severity('The highest severity from which on the new image has more.'),

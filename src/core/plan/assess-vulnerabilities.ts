@@ -2,10 +2,11 @@
  * Compares the vulnerabilities of an image with those of the images that it would replace. Only reports of the same scanner are compared, and each is taken to
  * know only what was published before its scan:
  *
- * | a vulnerability | counts if                                                                                                              |
- * | --------------- | ---------------------------------------------------------------------------------------------------------------------- |
+ * | a vulnerability | counts if                                                                                                                |
+ * | --------------- | ------------------------------------------------------------------------------------------------------------------------ |
  * | is fixed        | a scanner found it in the running image, the same scanner knew of it and did not find it in the new one, nobody else did |
- * | is added        | a scanner found it in the new image, and not in the running one, although it was published before that scan             |
+ * | is added        | a scanner found it in the new image, nobody in the running one, and it was published before the scan of that             |
+ * | may be added    | a scanner found it in the new image, nobody in the running one, which that scanner has not scanned since its publication |
  *
  * Statements of the makers (OpenVEX) take out what does not affect an image or is fixed in it. What cannot be compared is unknown, and never counts as better.
  */
@@ -13,15 +14,14 @@ import { maxAdvisories, maxCompared, type Assessment, type ComparedImage } from 
 import { defined } from '../model/defined.ts';
 import { cut, formatDuration, listFew, toSeconds } from '../model/text.ts';
 import {
-  isAtLeast,
   lastStatements,
   vulnerabilitySeverities,
   type Advisory,
   type Evidence,
   type ScanReport,
   type VexStatement,
+  type VulnerabilitySeverity,
 } from '../model/vulnerabilities.ts';
-
 /** An image and what is known of it. */
 export interface KnownImage {
   readonly digest: string;
@@ -43,13 +43,15 @@ const lagMs = 48 * 3_600_000;
 const aheadMs = 3_600_000;
 const maxText = 512;
 
-/** Assesses the change to an image. */
+/** Assesses the change to an image. Costs a few steps for each vulnerability of each report, of which there may be hundreds of thousands. */
 export function assessVulnerabilities({ candidate, running, maxAgeMs, nowMs }: AssessInput): Assessment {
   const { tag, digest, evidence } = candidate;
-  const found = newestReports(evidence.reports);
-  const fresh = found.filter(({ scannedMs }) => scannedMs >= nowMs - maxAgeMs && scannedMs <= nowMs + aheadMs);
+  const last = lastStatements(evidence.statements);
+  const found = readFindings(evidence, nowMs);
+  const fresh = found.filter(({ scannedMs }) => scannedMs >= nowMs - maxAgeMs);
   const problems = [
-    ...found.filter((report) => !fresh.includes(report)).map((one) => describeAge(one, maxAgeMs, nowMs)),
+    ...inFuture(evidence, nowMs).map((report) => `${describeReport(report)} is in the future`),
+    ...found.filter((report) => !fresh.includes(report)).map((report) => describeAge(report, maxAgeMs)),
     ...evidence.problems,
   ];
   const base = { tag, digest, at: toSeconds(new Date(nowMs)), ...(problems.length > 0 && { problems: problems.slice(0, 5).map(short) }) };
@@ -59,110 +61,130 @@ export function assessVulnerabilities({ candidate, running, maxAgeMs, nowMs }: A
     const unknown = problems.length === 0 ? 'nothing reports its vulnerabilities' : 'no report of its vulnerabilities counts';
     return { ...base, unknown, replaces: compared.map((one) => ({ ...nameOf(one), unknown, fixes: [], adds: [] })), ...more };
   }
-  const reports = fresh.map((report) => withoutStated(report, evidence.statements));
-  const all = reports.flatMap(({ advisories }) => advisories);
+  const worst = new Map<string, Advisory>();
+  for (const { byId } of fresh) for (const one of byId.values()) put(worst, one);
   return {
     ...base,
     by: short(listFew(fresh, describeReport)),
-    ...defined({ highest: bySeverity(all)[0]?.severity }),
-    replaces: compared.map((one) => compare({ reports, statements: evidence.statements, all }, one)),
+    ...defined({ highest: listed([...worst.values()])[0]?.severity }),
+    replaces: compared.map((one) => compare({ found, fresh, worst, last, nowMs }, one)),
     ...more,
   };
 }
 
-interface Candidate {
-  readonly reports: readonly ScanReport[];
-  readonly statements: readonly VexStatement[];
-  /** What any of the reports finds. */
-  readonly all: readonly Advisory[];
+/** What a scanner finds in an image, without what its maker states not to affect it. */
+interface Findings extends Omit<ScanReport, 'advisories'> {
+  readonly byId: ReadonlyMap<string, Advisory>;
 }
 
-function compare({ reports, statements, all }: Candidate, running: AssessInput['running'][number]): ComparedImage {
-  const known = newestReports(running.evidence.reports).map((report) => withoutStated(report, running.evidence.statements));
-  const pairs = reports.flatMap((report) =>
-    known.filter(({ scanner }) => scanner === report.scanner).map((before) => ({ report, before })),
-  );
+interface Candidate {
+  /** What each scanner finds, also if that is too old to count for the image: it still counts against it. */
+  readonly found: readonly Findings[];
+  readonly fresh: readonly Findings[];
+  /** What any scanner finds, with the highest severity. */
+  readonly worst: ReadonlyMap<string, Advisory>;
+  readonly last: ReadonlyMap<string, VexStatement>;
+  readonly nowMs: number;
+}
+
+function compare({ found, fresh, worst, last, nowMs }: Candidate, running: AssessInput['running'][number]): ComparedImage {
+  const known = readFindings(running.evidence, nowMs);
   const name = nameOf(running);
-  if (pairs.length === 0) return { ...name, unknown: short(whyUnknown(running, known, reports)), fixes: [], adds: [] };
-  const ids = new Set(all.map(({ id }) => id));
-  const last = lastStatements(statements);
-  const isStated = (id: string, status: VexStatement['status']) => last.get(id)?.status === status;
-  const isAffected = (id: string) => ids.has(id) || isStated(id, 'affected') || isStated(id, 'under_investigation');
-  const fixes = pairs.flatMap(({ report, before }) =>
-    before.advisories.filter((one) => !isAffected(one.id) && (isStated(one.id, 'fixed') || knewOf(one, report, before))),
-  );
-  const adds = pairs.flatMap(({ report, before }) => {
-    const had = new Set(before.advisories.map(({ id }) => id));
-    return report.advisories.filter((one) => !had.has(one.id) && couldFind(one, before));
-  });
-  return { ...name, fixes: listed(fixes), adds: listed(adds), ...defined({ more: findMore(pairs) }) };
+  const pairs = fresh.flatMap((report) => known.filter(({ scanner }) => scanner === report.scanner).map((before) => ({ report, before })));
+  if (pairs.length === 0) return { ...name, unknown: short(whyUnknown(running, known, fresh)), fixes: [], adds: [] };
+  const isAffected = (id: string) =>
+    found.some(({ byId }) => byId.has(id)) || ['affected', 'under_investigation'].includes(last.get(id)?.status ?? '');
+  const isKnown = (id: string) => known.some(({ byId }) => byId.has(id));
+  const fixes = new Map<string, Advisory>();
+  const adds = new Map<string, Advisory>();
+  for (const { report, before } of pairs) {
+    for (const one of before.byId.values())
+      if (!isAffected(one.id) && (last.get(one.id)?.status === 'fixed' || knewOf(one, report, before))) put(fixes, one);
+    for (const one of report.byId.values()) if (!isKnown(one.id) && couldFind(one, before)) put(adds, worst.get(one.id) ?? one);
+  }
+  const mayAdd = listed([...worst.values()].filter(({ id }) => !adds.has(id) && !isKnown(id)));
+  return {
+    ...name,
+    fixes: listed([...fixes.values()]),
+    adds: listed([...adds.values()]),
+    ...(mayAdd.length > 0 && { mayAdd }),
+    ...defined({ more: findMore(pairs) }),
+  };
 }
 
 /** The highest severity from which on a report finds more in the new image than in the running one. */
-function findMore(pairs: readonly { readonly report: ScanReport; readonly before: ScanReport }[]): ComparedImage['more'] {
-  for (const severity of vulnerabilitySeverities.toReversed()) {
-    const count = (advisories: readonly Advisory[]) => advisories.filter((one) => isAtLeast(one.severity, severity)).length;
-    for (const { report, before } of pairs) {
-      const had = new Set(before.advisories.map(({ id }) => id));
-      const now = count(report.advisories.filter((one) => had.has(one.id) || couldFind(one, before)));
-      const running = count(before.advisories);
-      if (now > running) return { severity, count: now, running };
+function findMore(pairs: readonly { readonly report: Findings; readonly before: Findings }[]): ComparedImage['more'] {
+  const counted = pairs.map(({ report, before }) => ({
+    now: countSeverities([...report.byId.values()].filter((one) => before.byId.has(one.id) || couldFind(one, before))),
+    had: countSeverities([...before.byId.values()]),
+  }));
+  for (const severity of vulnerabilitySeverities.toReversed())
+    for (const { now, had } of counted) {
+      const [count, running] = [now, had].map((each) => sumFrom(each, severity)) as [number, number];
+      if (count > running) return { severity, count, running };
     }
-  }
   return undefined;
 }
 
 /** Whether the scan of the new image would have found a vulnerability of the running one: it is later than that scan, or than the publication. */
-function knewOf({ publishedMs }: Advisory, report: ScanReport, before: ScanReport): boolean {
+function knewOf({ publishedMs }: Advisory, report: Findings, before: Findings): boolean {
   return report.scannedMs >= before.scannedMs || (publishedMs !== undefined && publishedMs + lagMs <= report.scannedMs);
 }
 
 /** Whether the scan of the running image could have found a vulnerability: one that was published since is probably in both. */
-function couldFind({ publishedMs }: Advisory, before: ScanReport): boolean {
+function couldFind({ publishedMs }: Advisory, before: Findings): boolean {
   return publishedMs === undefined || publishedMs <= before.scannedMs;
 }
 
-/** The newest report of each scanner; reports of the same time count together. */
-function newestReports(reports: readonly ScanReport[]): readonly ScanReport[] {
-  const newest = new Map<string, ScanReport>();
+/** What each scanner finds, by its newest report; reports of the same time count together. Each id once, with its highest severity. */
+function readFindings({ reports, statements }: Evidence, nowMs: number): readonly Findings[] {
+  const newest = new Map<string, ScanReport[]>();
   for (const report of reports) {
-    const known = newest.get(report.scanner);
-    if (known === undefined || report.scannedMs > known.scannedMs) newest.set(report.scanner, report);
-    else if (report.scannedMs === known.scannedMs)
-      newest.set(report.scanner, { ...known, advisories: [...known.advisories, ...report.advisories] });
+    // Otherwise it would hide what the same scanner really found.
+    if (report.scannedMs > nowMs + aheadMs) continue;
+    const [known] = newest.get(report.scanner) ?? [];
+    if (known === undefined || report.scannedMs > known.scannedMs) newest.set(report.scanner, [report]);
+    else if (report.scannedMs === known.scannedMs) newest.get(report.scanner)?.push(report);
   }
-  return [...newest.values()];
-}
-
-/** A report without what its maker states not to affect the image, each id once. */
-function withoutStated(report: ScanReport, statements: readonly VexStatement[]): ScanReport {
   const last = lastStatements(statements);
-  const advisories = once(report.advisories).filter(({ id }) => {
-    const status = last.get(id)?.status;
-    return status !== 'not_affected' && status !== 'fixed';
+  const isStated = (id: string) => ['not_affected', 'fixed'].includes(last.get(id)?.status ?? '');
+  return [...newest.values()].flatMap((same) => {
+    const [first] = same;
+    if (first === undefined) return [];
+    const byId = new Map<string, Advisory>();
+    for (const { advisories } of same) for (const one of advisories) if (!isStated(one.id)) put(byId, one);
+    return [{ scanner: first.scanner, by: first.by, scannedMs: first.scannedMs, byId }];
   });
-  return { ...report, advisories };
 }
 
-/** Each id once, with its highest severity. */
-function once(advisories: readonly Advisory[]): readonly Advisory[] {
-  const byId = new Map<string, Advisory>();
-  for (const one of bySeverity(advisories)) if (!byId.has(one.id)) byId.set(one.id, one);
-  return [...byId.values()];
+const ranks = Object.fromEntries(vulnerabilitySeverities.map((severity, index) => [severity, index])) as Readonly<
+  Record<VulnerabilitySeverity, number>
+>;
+
+/** Adds a vulnerability, unless it is known with as high a severity. */
+function put(known: Map<string, Advisory>, one: Advisory): void {
+  const before = known.get(one.id);
+  if (before === undefined || ranks[one.severity] > ranks[before.severity]) known.set(one.id, one);
 }
 
-function bySeverity(advisories: readonly Advisory[]): readonly Advisory[] {
-  return advisories.toSorted((a, b) => rankOf(b) - rankOf(a));
+/** How many there are of each severity, in the order of the severities. */
+function countSeverities(advisories: Iterable<Advisory>): readonly number[] {
+  const counts = vulnerabilitySeverities.map(() => 0);
+  for (const { severity } of advisories) counts[ranks[severity]] = (counts[ranks[severity]] ?? 0) + 1;
+  return counts;
 }
 
-function rankOf({ severity }: Advisory): number {
-  return vulnerabilitySeverities.indexOf(severity);
+/** How many are at least as severe. */
+function sumFrom(counts: readonly number[], severity: VulnerabilitySeverity): number {
+  return counts.slice(ranks[severity]).reduce((sum, count) => sum + count, 0);
 }
 
+/** The most severe. */
 function listed(advisories: readonly Advisory[]): ComparedImage['fixes'] {
-  return once(advisories)
-    .slice(0, maxAdvisories)
-    .map(({ id, severity }) => ({ id: cut(id, 64), severity }));
+  const found: Advisory[] = [];
+  for (const severity of vulnerabilitySeverities.toReversed())
+    for (const one of advisories) if (one.severity === severity && found.length < maxAdvisories) found.push(one);
+  return found.map(({ id, severity }) => ({ id: cut(id, 64), severity }));
 }
 
 function nameOf({ image, digest }: AssessInput['running'][number]): Pick<ComparedImage, 'image' | 'digest'> {
@@ -171,8 +193,8 @@ function nameOf({ image, digest }: AssessInput['running'][number]): Pick<Compare
 
 function whyUnknown(
   { digest, evidence }: AssessInput['running'][number],
-  known: readonly ScanReport[],
-  reports: readonly ScanReport[],
+  known: readonly Findings[],
+  reports: readonly Findings[],
 ): string {
   if (digest === undefined) return 'its digest is not known';
   const [problem] = evidence.problems;
@@ -181,14 +203,16 @@ function whyUnknown(
   return `it was scanned by ${listFew(known, ({ scanner }) => scanner)}, and the new image by ${listFew(reports, ({ scanner }) => scanner)}`;
 }
 
-function describeReport({ scanner, by, scannedMs }: ScanReport): string {
+function inFuture({ reports }: Evidence, nowMs: number): readonly ScanReport[] {
+  return reports.filter(({ scannedMs }) => scannedMs > nowMs + aheadMs);
+}
+
+function describeReport({ scanner, by, scannedMs }: Omit<ScanReport, 'advisories'>): string {
   return `${scanner} on ${toSeconds(new Date(scannedMs))} (${by})`;
 }
 
-function describeAge(report: ScanReport, maxAgeMs: number, nowMs: number): string {
-  return report.scannedMs > nowMs
-    ? `${describeReport(report)} is in the future`
-    : `${describeReport(report)} is older than ${formatDuration(maxAgeMs)} (verify.vulnerabilities.maxAge)`;
+function describeAge(report: Findings, maxAgeMs: number): string {
+  return `${describeReport(report)} is older than ${formatDuration(maxAgeMs)} (verify.vulnerabilities.maxAge)`;
 }
 
 function short(text: string): string {

@@ -45,6 +45,10 @@ export function decideException({ fixes: level }: WaitException, assessment: Ass
     level,
   );
   if (adds.length > 0) return no(`it adds ${listAdvisories(adds)}`);
+  // The scan of a running image may be old, or those who may push have taken away the newer one.
+  const doubtful = replaces.find(({ mayAdd = [] }) => of(mayAdd, level).length > 0);
+  if (doubtful !== undefined)
+    return no(`it may add ${listAdvisories(of(doubtful.mayAdd ?? [], level))}, for which ${doubtful.image} was not scanned`);
   // Without a comparison, whatever it has may be new.
   const unlike = replaces.find((one) => one.unknown !== undefined);
   const hasSuch = highest !== undefined && isAtLeast(highest, level);

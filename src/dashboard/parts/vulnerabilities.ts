@@ -35,7 +35,7 @@ function showAssessment({ tag, digest, at, unknown, by, highest, replaces, unlis
             ? [
                 html`<code>${showHidden(one.image)}</code>`,
                 list(one.fixes, own.none),
-                html`${list(one.adds, own.none)}${moreOf(one, texts)}`,
+                html`${list(one.adds, own.none)}${moreOf(one, texts)}${doubtsOf(one, texts)}`,
               ]
             : [html`<code>${showHidden(one.image)}</code>`, html`<span class="why">${said(one.unknown)}</span>`, '–'],
         ),
@@ -55,6 +55,10 @@ function showAssessment({ tag, digest, at, unknown, by, highest, replaces, unlis
 function list(all: readonly Vulnerability[], none: string): Html | string {
   if (all.length === 0) return none;
   return html`${all.map(({ id, severity }, index) => html`${index > 0 && ', '}<code>${showHidden(id)}</code> ${severity}`)}`;
+}
+
+function doubtsOf({ mayAdd = [] }: Assessment['replaces'][number], { ofVulnerabilities: own }: Texts): Html | false {
+  return mayAdd.length > 0 && html`<br /><span class="why">${own.mayAdd} ${list(mayAdd, own.none)}</span>`;
 }
 
 function moreOf({ more }: Assessment['replaces'][number], { ofVulnerabilities: own }: Texts): Html | false {

@@ -78,6 +78,7 @@ export const policyEn = {
     runs: 'Replaces',
     fixes: 'Fixes',
     adds: 'Adds',
+    mayAdd: 'May add',
     none: 'none',
     more: (count: number, running: number, severity: string) => `${count} that are ${severity} or above, instead of ${running}`,
     unlisted: 'It would replace more images, which were not compared.',

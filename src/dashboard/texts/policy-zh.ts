@@ -76,6 +76,7 @@ export const policyZh: Translated<typeof policyEn> = {
     runs: '替换',
     fixes: '修复',
     adds: '新增',
+    mayAdd: '可能新增',
     none: '无',
     more: (count, running, severity) => `${severity} 及以上有 ${count} 个，替换前为 ${running} 个`,
     unlisted: '它还会替换其他镜像，这些镜像没有比较。',

@@ -71,6 +71,21 @@ test('nothing else skips a wait', () => {
       /fixes no/,
     ],
     'a new image whose maker states that it is affected': [{ ...known(report([])), statements: [state('affected')] }, bad, /fixes no/],
+    'one that was published after the scan of the running image': [
+      known(report([{ ...critical, id: 'CVE-2026-3', publishedMs: now - 2 * day }])),
+      known(report([critical], { scannedMs: now - 3 * day })),
+      /it may add CVE-2026-3 \(Critical\), for which shop\/web:1\.4\.1 was not scanned/,
+    ],
+    'one that a scanner found that has not scanned the running image': [
+      known(report([]), report([{ ...critical, id: 'CVE-2026-3' }], { scanner: 'grype' })),
+      bad,
+      /it may add CVE-2026-3/,
+    ],
+    'another scanner that contradicted it too long ago': [
+      known(report([]), report([critical], { scanner: 'grype', scannedMs: now - 8 * day })),
+      bad,
+      /fixes no vulnerability/,
+    ],
     'a second running image to which it adds one': [
       known(report([{ ...critical, id: 'CVE-2026-3' }])),
       [known(report([critical, { ...critical, id: 'CVE-2026-3' }])), known(report([]))],

@@ -17,6 +17,7 @@ export const vulnerabilitiesZh: Readonly<Record<string, string>> = {
   '{0} is older than {1} (verify.vulnerabilities.maxAge)': '{0} 早于 {1} 之前（verify.vulnerabilities.maxAge）',
   'its vulnerabilities were not assessed yet': '它的漏洞尚未评估',
   'it adds {0}': '它新增了 {0}',
+  'it may add {0}, for which {1} was not scanned': '它可能新增 {0}，而 {1} 没有就此扫描过',
   'it fixes {0}': '它修复了 {0}',
   'it fixes no vulnerability that is {0}': '它没有修复 {0} 的漏洞',
   'it cannot be compared with {0}: {1}': '它无法与 {0} 比较：{1}',
