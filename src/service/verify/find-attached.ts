@@ -58,6 +58,8 @@ export interface Wanted {
   /** The types of manifests, and of layers, in which it is; bundles are searched as well. */
   readonly artifactTypes: readonly string[];
   readonly layerTypes: readonly string[];
+  /** How many manifests, and layers of each, are read: the latest, which are the last in the list. Anybody who may push to the repository may push more. */
+  readonly max: number;
   /** Whether statements of this kind are wanted. Without an annotation that names their kind, they are found as well. */
   isPredicate(type: string): boolean;
 }
@@ -65,8 +67,6 @@ export interface Wanted {
 const bundlePattern = /^application\/vnd\.dev\.sigstore\.bundle(?:\.v|\+json)/;
 /** The annotations with which cosign 3 and cosign 2 name the kind of a statement. An index that cosign writes has none. */
 const predicateAnnotations = ['dev.sigstore.bundle.predicateType', 'predicateType'];
-/** How many manifests, and layers of each, are read: the latest, which are the last in the list. Anybody who may push to the repository may push more. */
-const maxAttached = 32;
 /** The time limit for reading all of them. Each may take seconds. */
 const maxMs = 5 * 60_000;
 
@@ -89,8 +89,8 @@ export async function* findAttached(source: ImageSource, digest: string, wanted:
   const referrers = (await registry.listReferrers(source, digest, undefined, signal)).filter(
     ({ artifactType = '', annotations }) => isType(artifactType, wanted.artifactTypes) && mayBeWanted(annotations, wanted),
   );
-  yield* countLeftOut(referrers);
-  for (const { digest } of referrers.slice(-maxAttached)) yield* readManifestOf(digest, search);
+  yield* countLeftOut(referrers, wanted);
+  for (const { digest } of referrers.slice(-wanted.max)) yield* readManifestOf(digest, search);
 }
 
 interface Search extends SignaturePorts {
@@ -108,8 +108,8 @@ async function* readManifestOf(reference: string, search: Search): AsyncGenerato
   if (all === undefined) yield { kind: 'unreadable', why: `${reference} is not a manifest of ${wanted.names[1]}` };
   if (all === undefined || !mayBeWanted(annotations, wanted)) return;
   const layers = all.filter((layer) => isType(layer.mediaType, wanted.layerTypes) && mayBeWanted(layer.annotations, wanted));
-  yield* countLeftOut(layers);
-  for (const layer of layers.slice(-maxAttached)) {
+  yield* countLeftOut(layers, wanted);
+  for (const layer of layers.slice(-wanted.max)) {
     checkTime();
     yield { kind: 'layer', ...layer };
   }
@@ -128,8 +128,8 @@ function mayBeWanted(annotations: Readonly<Record<string, string>> = {}, { isPre
   return predicateAnnotations.every((name) => annotations[name] === undefined || isPredicate(annotations[name]));
 }
 
-function* countLeftOut(all: readonly unknown[]): Generator<Attached> {
-  if (all.length > maxAttached) yield { kind: 'left-out', count: all.length - maxAttached };
+function* countLeftOut(all: readonly unknown[], { max }: Wanted): Generator<Attached> {
+  if (all.length > max) yield { kind: 'left-out', count: all.length - max };
 }
 
 function parseLayers(bytes: Buffer): z.output<typeof manifestSchema> | undefined {

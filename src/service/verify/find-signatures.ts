@@ -32,6 +32,7 @@ const signatures: Wanted = {
   suffix: 'sig',
   artifactTypes: [simpleReferrer],
   layerTypes: [simpleType],
+  max: 32,
   isPredicate: (type) => type === signaturePredicate,
 };
 

@@ -27,8 +27,11 @@ export interface AttestationOptions {
 const maxRemembered = { attested: 32 * 1024 * 1024, manifests: 8 * 1024 * 1024 };
 /** The largest manifest that is remembered. That of an attestation has one layer. */
 const maxManifest = 16_384;
-/** How many attestations of an image are read, and how many bytes of those that are not remembered. Anybody who may push to the repository may push more. */
-const maxRead = { count: 64, bytes: 64 * 1024 * 1024 };
+/**
+ * How many attestations of an image are read, and how many bytes of those that are not remembered. Anybody who may push to the repository may push more. Then
+ * none of them count: he would choose which ones are read, and could hide those that speak against an image.
+ */
+const maxRead = { count: attestations.max, bytes: 64 * 1024 * 1024 };
 const maxProblem = 400;
 
 /**
@@ -47,8 +50,8 @@ export function createAttestationSource({ readSecret, trustRoot, now = Date.now,
       const ports: ReadPorts = { registry, signal, now, attested };
       const read = (about: string) => readAttestations({ source, digest: about, trust }, ports);
       const own = await read(digest);
-      const found = own.reports.length > 0 ? own : joinPlatforms(own, await readPlatforms({ source, digest }, read, ports));
-      return { ...found, problems: [...problems, ...found.problems] };
+      const found = own.reports.length > 0 || own.isCut ? own : joinPlatforms(own, await readPlatforms({ source, digest }, read, ports));
+      return { reports: found.reports, statements: found.statements, problems: [...problems, ...found.problems] };
     },
   };
 
@@ -74,20 +77,30 @@ interface About {
   readonly trust: Trust;
 }
 
+/** What the attestations about a digest say. `isCut`: there are too many, so that none of them count. */
+interface Read extends Evidence {
+  readonly isCut: boolean;
+}
+
 /** Reads all attestations about one digest. */
-async function readAttestations({ source, digest, trust }: About, { attested, ...ports }: ReadPorts): Promise<Evidence> {
+async function readAttestations({ source, digest, trust }: About, { attested, ...ports }: ReadPorts): Promise<Read> {
   const found: Attested[] = [];
   /** Where what does not count is, by the reason. */
   const problems = new Map<string, string[]>();
   const report = (why: string, where: readonly string[] = []) => problems.set(why, [...(problems.get(why) ?? []), ...where]);
   const read = { source, names: attestations.names, maxBytes: maxAttestationBytes };
   let bytes = 0;
+  let isCut = false;
+  const cutOff = (why: string) => {
+    isCut = true;
+    report(`there are more attestations than are read, so that none of them count: ${why}`);
+  };
   for await (const one of findAttached(source, digest, attestations, ports)) {
     if (one.kind === 'unreadable') report(one.why);
-    if (one.kind === 'left-out') report(`there are more attestations than are read: ${one.count} are left out`);
+    if (one.kind === 'left-out') cutOff(`there are ${one.count} more`);
     if (one.kind !== 'layer') continue;
     if (found.length === maxRead.count || bytes > maxRead.bytes) {
-      report(`there are more attestations than are read at once: ${maxRead.count}, of ${maxRead.bytes} bytes together`);
+      cutOff(`at most ${maxRead.count} are, and at most ${maxRead.bytes} bytes at once`);
       break;
     }
     const key = keyOf(one, { source, digest, trust });
@@ -105,9 +118,11 @@ async function readAttestations({ source, digest, trust }: About, { attested, ..
     found.push(result);
     if (result.kind === 'problem') report(result.why, result.why.includes(one.digest) ? [] : [one.digest]);
   }
+  const counting = found.flatMap((one) => (one.kind === 'counts' && !isCut ? [one] : []));
   return {
-    reports: found.flatMap((one) => (one.kind === 'counts' ? one.reports : [])),
-    statements: found.flatMap((one) => (one.kind === 'counts' ? one.statements : [])),
+    isCut,
+    reports: counting.flatMap(({ reports }) => reports),
+    statements: counting.flatMap(({ statements }) => statements),
     problems: [...problems].map(([why, where]) => describeProblem(why, where)),
   };
 }

@@ -20,5 +20,7 @@ export const attestations: Wanted = {
   // With the mode of referrers of OCI 1.1, cosign 2 names the content; its experimental releases named the tool.
   artifactTypes: ['application/vnd.in-toto+json', 'application/vnd.dev.cosign.artifact.att.v1+json'],
   layerTypes: ['application/vnd.dsse.envelope.v1+json'],
+  // Two months of an image that is scanned each night.
+  max: 64,
   isPredicate: (type) => kindOfPredicate(type) !== undefined,
 };

@@ -4,9 +4,9 @@ import { after, before, describe, test } from 'node:test';
 import { lastStatements } from '../../../src/core/model/vulnerabilities.ts';
 import { readManifest } from '../../harness/push-image.ts';
 import { digestOf } from '../../core/model/samples.ts';
-import { ecSigner } from '../verify/cosign.ts';
+import { ecSigner, signEnvelope, statementOf } from '../verify/cosign.ts';
 import { openShop, ours, type Shop } from './attest.ts';
-import { pushAttestation, scanByTrivy, scanType, vexOf, vexType } from './push-attestation.ts';
+import { pushAttestation, pushEnvelopes, scanByTrivy, scanType, vexOf, vexType } from './push-attestation.ts';
 
 let shop: Shop;
 before(async () => {
@@ -142,6 +142,19 @@ describe('an image of several platforms', () => {
     for (const image of images) await scan(image, []);
     const { reports, problems } = await shop.read(repository, digest);
     assert.deepEqual([reports, problems], [[], ['the attestations of its 9 platforms are not read, because at most 8 are']]);
+  });
+
+  test('is not reported if somebody has hidden what is said about its index among others', async () => {
+    const { digest, images } = await pushIndex();
+    for (const image of images) await scan(image, []);
+    await state(digest, vexOf('CVE-1', 'affected', days(0)));
+    assert.equal((await shop.read(repository, digest)).statements.length, 1);
+    const payload = statementOf(digest, { predicateType: scanType, predicate: {} });
+    const junk = Array.from({ length: 65 }, () => signEnvelope(digest, ecSigner(), { payload }));
+    await pushEnvelopes({ host: shop.host, repository }, digest, junk);
+    const { reports, statements, problems } = await shop.read(repository, digest);
+    assert.deepEqual([reports, statements], [[], []]);
+    assert.match(problems.join('\n'), /so that none of them count/);
   });
 
   test('is called not affected only if each of its images is, by the last word about it', async () => {
