@@ -3,7 +3,7 @@ import { createTtlCache } from '../../core/async/bounded-map.ts';
 import { abortable } from '../../core/async/deadline.ts';
 import { describeError } from '../../core/model/errors.ts';
 import { isDigest } from '../../core/model/image-reference.ts';
-import { joinEvidence, noEvidence, type Evidence, type ScanReport } from '../../core/model/vulnerabilities.ts';
+import { isAtLeast, joinEvidence, noEvidence, type Advisory, type Evidence, type ScanReport } from '../../core/model/vulnerabilities.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { isKubeError } from '../kube/kube-error.ts';
 import { listVulnerabilityReports, type ListedReport } from '../kube/vulnerability-reports.ts';
@@ -83,12 +83,26 @@ function sizeOf({ reports }: Evidence): number {
   return reports.reduce((sum, { advisories }) => sum + advisories.length, 0);
 }
 
-/** Adds a report, or why it does not count. Of each scanner, the newest report is kept: several workloads run the same image, and each has its own. */
+/**
+ * Adds a report, or why it does not count. Of each scanner, the newest report is kept, and of several of the same time what any of them found: several workloads
+ * run the same image, and each has its own.
+ */
 function withNewest({ reports, statements, problems }: Evidence, added: ScanReport | string): Evidence {
   if (typeof added === 'string') return { reports, statements, problems: [...problems, added].slice(0, 5) };
   const known = reports.find(({ scanner }) => scanner === added.scanner);
-  if (known !== undefined && known.scannedMs >= added.scannedMs) return { reports, statements, problems };
-  return { reports: [...reports.filter((report) => report !== known), added], statements, problems };
+  if (known !== undefined && known.scannedMs > added.scannedMs) return { reports, statements, problems };
+  const next = known?.scannedMs === added.scannedMs ? { ...known, advisories: union(known.advisories, added.advisories) } : added;
+  return { reports: [...reports.filter((report) => report !== known), next], statements, problems };
+}
+
+/** Each id once, with its highest severity. */
+function union(some: readonly Advisory[], others: readonly Advisory[]): readonly Advisory[] {
+  const byId = new Map(some.map((one) => [one.id, one]));
+  for (const one of others) {
+    const known = byId.get(one.id);
+    if (known === undefined || !isAtLeast(known.severity, one.severity)) byId.set(one.id, one);
+  }
+  return [...byId.values()];
 }
 
 /** Reads a report; returns in words why it does not count. */

@@ -141,6 +141,16 @@ describe('Trivy Operator', () => {
     assert.deepEqual(names.sort(), ['grype ', 'trivy CVE-22']);
   });
 
+  it('joins what reports of the same time have found, whatever their order', async () => {
+    const shop = await namespace();
+    await write(shop, 'a', { vulnerabilities: [found('CVE-1', { severity: 'LOW' })] });
+    await write(shop, 'b', { vulnerabilities: [found('CVE-1', { severity: 'CRITICAL' }), found('CVE-2')] });
+    await write(shop, 'c');
+    const { reports } = await open().ask([shop]);
+    const names = reports.flatMap(({ advisories }) => advisories.map(({ id, severity }) => `${id} ${severity}`));
+    assert.deepEqual(names.sort(), ['CVE-1 Critical', 'CVE-2 High']);
+  });
+
   it('names what does not count, and the report of another image still does', async () => {
     const shop = await namespace();
     const forged: Readonly<Record<string, [report: object, why: RegExp]>> = {
