@@ -3,8 +3,9 @@ export const attestationsZh: Readonly<Record<string, string>> = {
   'the registry with the attestations': '存放证明的镜像仓库',
   'keyless attestations do not count: the configuration has no verification.trustRootFile to verify them with':
     '无密钥的证明不算数：配置中没有用来验证它们的 verification.trustRootFile',
-  'there are more attestations than are read: {0} are left out': '证明的数量超过读取的上限：略去了 {0} 个',
-  'there are more attestations than are read at once: {0}, of {1} bytes together': '证明的数量超过一次读取的上限：{0} 个，共 {1} 字节',
+  'there are more attestations than are read, so that none of them count: {0}': '证明的数量超过读取的上限，因此都不算数：{0}',
+  'there are {0} more': '还有 {0} 个',
+  'at most {0} are, and at most {1} bytes at once': '最多读取 {0} 个，一次最多 {1} 字节',
   'an attestation': '一个证明',
   'the attestations of its {0} platforms are not read, because at most {1} are': '没有读取其 {0} 个平台的证明，因为最多读取 {1} 个',
   'no attestation of {0} about {1} counts, so that those about the other platforms do not':
