@@ -23,6 +23,8 @@ export const chineseVulnerabilities: Readonly<Record<string, string>> = {
   'The vulnerabilities that the change adds: the 10 most severe.': '此变更引入的漏洞：最严重的 10 个。',
   'Its id, such as CVE-2026-1234.': '其编号，例如 CVE-2026-1234。',
   'Its severity.': '其严重程度。',
+  'Whether its digest is only what its tag points to now, which whoever may push can move: then what it fixes skips no wait.':
+    '它的摘要是否只是其标签现在所指的；可以推送的人都能移动标签，因此此时的修复不能跳过等待。',
   'The vulnerabilities that the change may add, because the image that runs was not scanned for them; absent if there are none.':
     '此变更可能引入的漏洞，因为没有就此扫描过正在运行的镜像；没有时没有此字段。',
   'That the new image has more vulnerabilities; absent if it has not.': '新镜像的漏洞更多；不是更多时没有此字段。',

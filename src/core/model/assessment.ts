@@ -22,6 +22,12 @@ const compared = z
   .object({
     image: text(1_024, 'The image that runs.'),
     digest: text(160, 'Its digest.').exactOptional(),
+    byTag: z
+      .boolean()
+      .exactOptional()
+      .describe(
+        'Whether its digest is only what its tag points to now, which whoever may push can move: then what it fixes skips no wait.',
+      ),
     unknown: text(512, 'Why the two images cannot be compared; absent if they were.').exactOptional(),
     fixes: advisories(`The vulnerabilities that the change fixes: the ${maxAdvisories} most severe.`),
     adds: advisories(`The vulnerabilities that the change adds: the ${maxAdvisories} most severe.`),

@@ -31,7 +31,13 @@ export interface KnownImage {
 /** What is assessed: the image, and those that it would replace; a running image whose digest is not known has no evidence. */
 export interface AssessInput {
   readonly candidate: KnownImage & { readonly tag: string };
-  readonly running: readonly { readonly image: string; readonly digest?: string; readonly evidence: Evidence }[];
+  readonly running: readonly {
+    readonly image: string;
+    readonly digest?: string;
+    /** Whether the digest is only what the tag points to now. */
+    readonly byTag?: boolean;
+    readonly evidence: Evidence;
+  }[];
   /** How old the scan of the new image may be, in ms. */
   readonly maxAgeMs: number;
   readonly nowMs: number;
@@ -187,8 +193,8 @@ function listed(advisories: readonly Advisory[]): ComparedImage['fixes'] {
   return found.map(({ id, severity }) => ({ id: cut(id, 64), severity }));
 }
 
-function nameOf({ image, digest }: AssessInput['running'][number]): Pick<ComparedImage, 'image' | 'digest'> {
-  return { image, ...defined({ digest }) };
+function nameOf({ image, digest, byTag }: AssessInput['running'][number]): Pick<ComparedImage, 'image' | 'digest' | 'byTag'> {
+  return { image, ...defined({ digest }), ...(byTag === true && { byTag }) };
 }
 
 function whyUnknown(

@@ -54,12 +54,18 @@ export function decideException({ fixes: level }: WaitException, assessment: Ass
   const hasSuch = highest !== undefined && isAtLeast(highest, level);
   if (unlike !== undefined && hasSuch) return no(`it cannot be compared with ${unlike.image}: ${unlike.unknown}`);
   if (unlisted === true && hasSuch) return no('it replaces too many images to compare it with all of them');
+  // Whoever may push could move the tag to an image with a vulnerability that the new one does not have.
   const fixes = of(
-    replaces.flatMap(({ fixes }) => fixes),
+    replaces.flatMap(({ fixes, byTag }) => (byTag === true ? [] : fixes)),
     level,
   );
   if (fixes.length > 0) return { holds: true, why: `it fixes ${listAdvisories(fixes)}` };
   if (unlike !== undefined) return no(`it cannot be compared with ${unlike.image}: ${unlike.unknown}`);
+  const moving = replaces.find(({ fixes, byTag }) => byTag === true && of(fixes, level).length > 0);
+  if (moving !== undefined)
+    return no(
+      `it fixes ${listAdvisories(of(moving.fixes, level))} of ${moving.image}, of which only the tag is known, which may have moved`,
+    );
   return no(`it fixes no vulnerability that is ${orAbove(level)}`);
 }
 

@@ -1,7 +1,6 @@
 /** Asks what is known of the vulnerabilities of an image, and of those that it would replace. What that decides is in `core/plan/security-rules.ts`. */
 import { isDeepStrictEqual } from 'node:util';
 import { maxCompared, type Assessment } from '../../core/model/assessment.ts';
-import { defined } from '../../core/model/defined.ts';
 import { WaitError } from '../../core/model/errors.ts';
 import { tryParseImageReference, type Candidate } from '../../core/model/image-reference.ts';
 import { noEvidence, type Evidence } from '../../core/model/vulnerabilities.ts';
@@ -52,10 +51,10 @@ async function assessPlan(plan: UpdatePlan, { reconcile, selection: { spec }, re
   const replaced = replacedImages(plan);
   if (spec.vulnerabilities === undefined || digest === undefined || replaced.length === 0) return undefined;
   const digests = await digestsOf(replaced.slice(0, maxCompared), reconcile, ports);
-  const [evidence, ...others] = await Promise.all([read(digest), ...digests.map(read)]);
+  const [evidence, ...others] = await Promise.all([read(digest), ...digests.map((one) => read(one.digest))]);
   return assessVulnerabilities({
     candidate: { tag, digest, evidence },
-    running: replaced.map((image, index) => ({ image, ...defined({ digest: digests[index] }), evidence: others[index] ?? noEvidence })),
+    running: replaced.map((image, index) => ({ image, ...digests[index], evidence: others[index] ?? noEvidence })),
     maxAgeMs: spec.vulnerabilities.maxAgeMs,
     nowMs: reconcile.cluster.now(),
   });
@@ -73,27 +72,29 @@ function targetNamespaces(plans: readonly UpdatePlan[]): readonly string[] {
 }
 
 /**
- * The digests of running images: as they are written, as the status has recorded them, or those of their tags now. The records of workloads do not count, because
- * who may write a workload must not choose with what an image is compared.
+ * The digests of running images: as they are written, as the policy has applied them under their tag, or those of their tags now, which whoever may push can move.
+ * The records of workloads do not count, because who may write a workload must not choose with what an image is compared.
  */
 async function digestsOf(
   images: readonly string[],
   { policy, spec, signal }: Reconcile,
   { registry }: AssessPorts,
-): Promise<readonly (string | undefined)[]> {
-  const recorded = digestsOfTags(policy, []);
+): Promise<readonly { readonly digest?: string; readonly byTag?: true }[]> {
+  const { latest, ...status } = policy.status;
+  const applied = digestsOfTags({ ...policy, status }, []);
   const source = registry.sourceOf(policy, spec);
   return Promise.all(
     images.map(async (image) => {
       const written = tryParseImageReference(image);
-      if (written === undefined) return undefined;
-      const { tag = 'latest', digest = recorded.get(tag) } = written;
-      if (digest !== undefined) return digest;
+      if (written === undefined) return {};
+      const { tag = 'latest', digest = applied.get(tag) } = written;
+      if (digest !== undefined) return { digest };
+      if (latest?.tag === tag && latest.digest !== undefined) return { digest: latest.digest, byTag: true };
       const head = await registry.headManifest(source, tag, signal).catch((error: unknown) => {
         if (error instanceof WaitError || signal.aborted) throw error;
         return undefined;
       });
-      return head?.digest;
+      return head === undefined ? {} : { digest: head.digest, byTag: true };
     }),
   );
 }

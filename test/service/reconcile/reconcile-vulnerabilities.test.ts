@@ -99,16 +99,21 @@ test('a policy without such rules asks for no evidence, and one with them only f
   assert.deepEqual(asked, []);
 });
 
-test('each digest is asked for once, by its digest, by the record of the change, or by what its tag points to now', async () => {
+test('each digest is asked for once, by its digest, by what was applied or selected under its tag, or by what that points to now', async () => {
   const { asked, push, world, policy } = startVulnerable({});
-  setWorkload(world, { web: `${image}:1.2.3@${digestOf('c')}`, other: `${image}:1.2.2`, third: `${image}:1.2.3` });
+  setWorkload(world, {
+    web: `${image}:1.2.3@${digestOf('c')}`,
+    other: `${image}:1.2.2`,
+    third: `${image}:1.2.3`,
+    fourth: `${image}:1.2.1`,
+  });
   world.tags.set('1.2.2', digestOf('d'));
   world.put({
     ...policy(),
-    status: { ...policy().status, latest: { tag: '1.2.3', digest: digestOf('e'), selectedAt: '2026-03-01T11:00:00Z' } },
+    status: { ...policy().status, latest: { tag: '1.2.1', digest: digestOf('e'), selectedAt: '2026-03-01T11:00:00Z' } },
   });
   await push('1.3.0', 'b');
-  assert.deepEqual(asked.toSorted(), ['b', 'c', 'd', 'e'].map(digestOf));
+  assert.deepEqual(asked.toSorted(), ['a', 'b', 'c', 'd', 'e'].map(digestOf));
 });
 
 test('who may write a workload cannot choose with what an image is compared', async () => {
@@ -129,6 +134,25 @@ test('who may write a workload cannot choose with what an image is compared', as
   evidence.set(digestOf('b'), scanOf([]));
   await push('1.3.0', 'b');
   assert.deepEqual([asked.includes(digestOf('d')), world.images()], [false, [`${image}:1.2.3`]]);
+});
+
+test('who may push cannot choose with what an image is compared, by moving the tag of what runs', async () => {
+  for (const [tag, moved] of [
+    ['1.2.3', false],
+    ['1.2.2', true],
+  ] as const) {
+    const { evidence, push, world, message, policy } = startVulnerable(waits.minAge);
+    setWorkload(world, { web: `${image}:${tag}` });
+    evidence.set(digestOf('a'), scanOf([]));
+    evidence.set(digestOf('d'), scanOf([critical]));
+    evidence.set(digestOf('b'), scanOf([]));
+    world.tags.set(tag, digestOf('d'));
+    const latest = { tag, digest: digestOf('d'), selectedAt: '2026-03-01T11:00:00Z' };
+    world.put({ ...policy(), status: { ...policy().status, latest } });
+    await push('1.3.0', 'b');
+    assert.deepEqual(world.images(), [`${image}:${tag}`]);
+    assert.match(message(), moved ? /CVE-2026-1 \(Critical\) of .*:1\.2\.2, of which only the tag is known/ : /fixes no vulnerability/);
+  }
 });
 
 test('a fix is applied although an older image waits, which stays behind it', async () => {

@@ -10,7 +10,7 @@ import { processPush } from '../../../src/service/reconcile/process-push.ts';
 import { processTask } from '../../../src/service/reconcile/process-task.ts';
 import { policyJob } from '../../../src/service/queue/jobs.ts';
 import { digestOf, policyOf, specOf } from '../../core/model/samples.ts';
-import { contextOf, createWorld, pushOf, startTime } from './world.ts';
+import { contextOf, createWorld, image, pushOf, startTime } from './world.ts';
 
 export const minute = 60_000;
 export const day = 24 * 60 * minute;
@@ -29,6 +29,20 @@ export const waits = {
   minAge: { minAgeMs: 7 * day, minAgeUnless: { fixes: 'Critical' } },
   window: { windows, windowsUnless: { fixes: 'Critical' } },
 } satisfies Record<string, Partial<PolicySpec>>;
+
+/** That the policy has applied 1.2.3 elsewhere, so that its digest is known, whatever the tag points to now. */
+const applied = {
+  kind: 'Deployment',
+  namespace: 'shop',
+  name: 'removed',
+  container: 'web',
+  to: `${image}:1.2.3`,
+  tag: '1.2.3',
+  digest: digestOf('a'),
+  trigger: 'Poll',
+  at: '2026-01-01T00:00:00Z',
+  result: 'RolledOut',
+} as const;
 
 /** shop/web runs 1.2.3 (digest a), which has a critical vulnerability unless the test says otherwise; the registry holds nothing newer. */
 export function startVulnerable(spec: Partial<PolicySpec>, notMoreThanRunning?: 'High' | 'Critical') {
@@ -64,7 +78,7 @@ export function startVulnerable(spec: Partial<PolicySpec>, notMoreThanRunning?: 
   };
   world.tags.delete('1.3.0');
   const vulnerabilities = { ...rules, ...(notMoreThanRunning !== undefined && { notMoreThanRunning }) };
-  world.put(policyOf({ spec: specOf({ vulnerabilities, ...spec }), status: { observedGeneration: 1 } }));
+  world.put(policyOf({ spec: specOf({ vulnerabilities, ...spec }), status: { observedGeneration: 1, history: [applied] } }));
   const policy = () => world.policies.get('shop/web') ?? assert.fail();
   return {
     world,

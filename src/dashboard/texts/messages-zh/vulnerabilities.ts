@@ -18,6 +18,7 @@ export const vulnerabilitiesZh: Readonly<Record<string, string>> = {
   'its vulnerabilities were not assessed yet': '它的漏洞尚未评估',
   'it adds {0}': '它新增了 {0}',
   'it may add {0}, for which {1} was not scanned': '它可能新增 {0}，而 {1} 没有就此扫描过',
+  'it fixes {0} of {1}, of which only the tag is known, which may have moved': '它修复了 {1} 的 {0}，但只知道其标签，而标签可能已被移动',
   'it fixes {0}': '它修复了 {0}',
   'it fixes no vulnerability that is {0}': '它没有修复 {0} 的漏洞',
   'it cannot be compared with {0}: {1}': '它无法与 {0} 比较：{1}',
