@@ -55,14 +55,21 @@ describe('a policy with rules about vulnerabilities', () => {
     const place = { host: world.registry.host, repository };
     const attest = (digest: string, predicate: object, { predicateType = scanType, signer = ours } = {}) =>
       pushAttestation(world.registry, repository, digest, { signer, predicateType, predicate });
-    const push = async (tag: string) => (await pushImage({ ...place, tag, content: `${name} ${tag}` })).digest;
+    const push = async (tag: string, content = tag) => (await pushImage({ ...place, tag, content: `${name} ${content}` })).digest;
     const digest = await push('1.0.0');
     await attest(digest, scanByTrivy(found, ago(2)));
     await world.createDeployment(name, `${image}:1.0.0@${digest}`);
     await world.createPolicy(name, image, { strategy: 'SemVer' }, spec);
     await world.waitForFirstLook(name);
+    /** The attestations are there when the image is seen first: it was pushed before under a tag that the policy does not select. */
+    const pushAttested = async (tag: string, attestIt: (digest: string) => Promise<void>) => {
+      const digest = await push('build', tag);
+      await attestIt(digest);
+      assert.equal(await push(tag), digest);
+      return digest;
+    };
     const runs = (tag: string, digest: string) => world.waitForImage(name, `${image}:${tag}@${digest}`);
-    return { place, repository, attest, push, runs, digest, stillRuns: () => runs('1.0.0', digest) };
+    return { place, repository, attest, push, pushAttested, runs, digest, stillRuns: () => runs('1.0.0', digest) };
   }
 
   /** The assessment of an image, once something about it is as expected. */
@@ -89,10 +96,9 @@ describe('a policy with rules about vulnerabilities', () => {
   });
 
   test('reads attestations of cosign 2', async () => {
-    const { repository, push, runs } = await startScanned('layers', unlessCritical);
-    const digest = await push('1.0.1');
+    const { repository, pushAttested, runs } = await startScanned('layers', unlessCritical);
     const attestation = { signer: ours, predicateType: scanType, predicate: scanByTrivy([], ago(1)) };
-    await pushAttestationOfCosign2(world.registry, repository, digest, attestation);
+    const digest = await pushAttested('1.0.1', (digest) => pushAttestationOfCosign2(world.registry, repository, digest, attestation));
     await runs('1.0.1', digest);
   });
 
@@ -164,14 +170,12 @@ describe('a policy with rules about vulnerabilities', () => {
     test(`does not apply an image before its time with an attestation ${what}`, async () => {
       const name = `bad-${index}`;
       const started = await startScanned(name, unlessCritical);
-      const digest = await started.push('1.0.1');
-      await attest(digest, started);
+      const digest = await started.pushAttested('1.0.1', (digest) => attest(digest, started));
       await waitForAssessment(name, digest, says);
       await world.waitForCondition(name, 'Reconciling', 'MinAge');
       await started.stillRuns();
       // It was neither that image nor the policy: a signed scan of another image is a fix.
-      const next = await started.push('1.0.2');
-      await started.attest(next, scanByTrivy([], ago(0.5)));
+      const next = await started.pushAttested('1.0.2', (digest) => started.attest(digest, scanByTrivy([], ago(0.5))));
       await started.runs('1.0.2', next);
     });
 
@@ -186,7 +190,7 @@ describe('a policy with rules about vulnerabilities', () => {
 
   test('compares a signed scan of a new image with what Trivy Operator found in the running one', async () => {
     const verify = { vulnerabilities: { attestations, trivyOperator: true } } as const;
-    const { attest, push, runs, digest: running } = await startScanned('operator', { ...unlessCritical, verify }, []);
+    const { attest, pushAttested, runs, digest: running } = await startScanned('operator', { ...unlessCritical, verify }, []);
     const group = 'aquasecurity.github.io/v1alpha1';
     const [vulnerabilityID, severity] = critical;
     const about = { installedVersion: '1.0', fixedVersion: '1.1', lastModifiedDate: '', title: '', links: [] };
@@ -203,14 +207,13 @@ describe('a policy with rules about vulnerabilities', () => {
         vulnerabilities: [{ vulnerabilityID, severity, resource: 'openssl', publishedDate: '2026-01-01T00:00:00Z', ...about }],
       },
     });
-    const digest = await push('1.0.1');
-    await attest(digest, scanByTrivy([], ago(1)));
+    const digest = await pushAttested('1.0.1', (digest) => attest(digest, scanByTrivy([], ago(1))));
     await runs('1.0.1', digest);
   });
 
   test('does not apply an image with more vulnerabilities than the running one, until a person releases it', async () => {
     const verify = { vulnerabilities: { attestations, notMoreThanRunning: 'High' } } as const;
-    const { attest, push, runs, stillRuns } = await startScanned('veto', { verify }, [high]);
+    const { attest, push, pushAttested, runs, stillRuns } = await startScanned('veto', { verify }, [high]);
     const digest = await push('1.0.1');
     await world.waitForCondition('veto', 'Reconciling', 'VulnerabilitiesUnknown');
     await attest(digest, scanByTrivy([high, critical], ago(1)));
@@ -218,8 +221,7 @@ describe('a policy with rules about vulnerabilities', () => {
     await stillRuns();
     await world.annotate(world.policyPath('veto'), { 'operator.technomad.dev/release': new Date().toISOString() });
     await runs('1.0.1', digest);
-    const better = await push('1.0.2');
-    await attest(better, scanByTrivy([high], ago(0.5)));
+    const better = await pushAttested('1.0.2', (digest) => attest(digest, scanByTrivy([high], ago(0.5))));
     await runs('1.0.2', better);
   });
 });
