@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, it } from 'node:test';
 import { runCommand } from '../cli/run-command.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
+import { waitFor } from '../harness/wait-for.ts';
 import { startRolloutWorld, type RolloutWorld } from './rollout-world.ts';
 
 const secrets = { ci: 'a secret of the pipeline', other: 'a secret of another one' };
@@ -66,6 +67,23 @@ it('an image that nobody selects, or that nothing watches: its pipeline fails at
   await rollouts.push('nobody', '1.0.0');
   const unwatched = await announce('nobody', '1.0.0', '--wait');
   assert.deepEqual([unwatched.code, /no policy watches it/.test(unwatched.out)], [1, true], unwatched.out);
+});
+
+it('an image that waits for a person: its pipeline ends well when it runs', { timeout: 300_000 }, async () => {
+  await rollouts.create('held');
+  await rollouts.world.patchPolicy('held', { update: { mode: 'Approval' } });
+  const digest = await rollouts.push('held', '1.0.1');
+  const approve = async () => {
+    await waitFor(
+      'the image to wait for an approval',
+      async () => (await rollouts.world.readStatus('held')).pendingApproval?.digest === digest,
+    );
+    await rollouts.world.annotate(rollouts.world.policyPath('held'), { 'operator.technomad.dev/approve': `1.0.1@${digest}` });
+    await rollouts.kubelet.becomesReady('held', rollouts.image('held', '1.0.1'));
+  };
+  const [{ code, out }] = await Promise.all([announce('held', '1.0.1', '--wait'), approve()]);
+  assert.equal(code, 0, out);
+  assert.match(out, /held: rolledOut: RolledOut: /);
 });
 
 it('a workload that is changed is enough for those who ask for that', { timeout: 300_000 }, async () => {

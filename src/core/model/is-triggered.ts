@@ -1,4 +1,5 @@
 /** Which trigger caused a change, as far as the status still knows. */
+import type { Candidate } from './image-reference.ts';
 import type { HistoryEntry, PolicyStatus } from './policy-status.ts';
 
 /** The maximum difference between the clocks of receivers and workers. */
@@ -11,4 +12,15 @@ export function isTriggered({ trigger, history = [] }: PolicyStatus, { at, tag, 
   const changed = Date.parse(at);
   const isLater = changed >= Date.parse(trigger.receivedAt ?? trigger.handledAt) - maxClockDifferenceMs;
   return isLater && changed <= Date.parse(trigger.handledAt) + maxClockDifferenceMs;
+}
+
+/** The push that made a policy select an image which it applies later, because it had to wait; undefined if another cause did, or if that is not known any more. */
+export function selectingPush(
+  { latest, trigger }: Pick<PolicyStatus, 'latest' | 'trigger'>,
+  { tag, digest }: Pick<Candidate, 'tag' | 'digest'>,
+): string | undefined {
+  if (latest === undefined || trigger?.event === undefined || latest.tag !== tag || latest.digest !== digest) return undefined;
+  const selected = Date.parse(latest.selectedAt);
+  const isLater = selected >= Date.parse(trigger.receivedAt ?? trigger.handledAt) - maxClockDifferenceMs;
+  return isLater && selected <= Date.parse(trigger.handledAt) + maxClockDifferenceMs ? trigger.event : undefined;
 }

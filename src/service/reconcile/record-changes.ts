@@ -60,12 +60,14 @@ export async function recordChanges(
 }
 
 /**
- * Records changes that the history of a policy has taken over from its workloads, beside those of an outcome. The process that made them could report them
- * neither to the policy nor to the push.
+ * Records changes that the history of a policy has taken over from its workloads with their pushes: those that a process made which could report them neither to
+ * the policy nor to the push, and those of an outcome that another cause than its push has led to, such as an approval. What the push of the outcome has changed
+ * is in its own result.
  */
 export async function recordForgotten(owner: ChangesOwner, { written, cause, changes = [] }: Report, ports: RecordPorts): Promise<void> {
   const { history: known = [] } = owner.before;
   const isTold = (entry: HistoryEntry) =>
+    cause.eventId !== undefined &&
     changes.some(({ workload, container, at }) => at === entry.at && isSameContainer({ ...workload, container }, entry));
   const isNew = (entry: HistoryEntry) => !known.some((one) => isSameChange(one, entry)) && !isTold(entry);
   const found = (written?.history ?? []).filter((entry) => isNew(entry) && eventOf(owner.before, entry, ports) !== cause.eventId);
