@@ -273,12 +273,17 @@ test('a mutable tag that was pushed twice is updated to the digest in the regist
 
 test('a mutable tag is right even when the answer for the first push arrives after the second was applied', async () => {
   const answer = Promise.withResolvers<{ digest: string }>();
+  const asked = Promise.withResolvers<void>();
   let requests = 0;
-  const world = createWorld({
-    registry: { headManifest: () => (requests++ === 0 ? answer.promise : Promise.resolve({ digest: digestOf('e') })) },
-  });
+  const headManifest = () => {
+    if (requests++ > 0) return Promise.resolve({ digest: digestOf('e') });
+    asked.resolve();
+    return answer.promise;
+  };
+  const world = createWorld({ registry: { headManifest } });
   world.put(policyOf({ spec: latestSpec() }));
   const first = processPush(pushOf({ id: 'd', tag: 'latest', digest: digestOf('d') }), contextOf(), world.ports);
+  await asked.promise;
   await processPush(pushOf({ id: 'e', tag: 'latest', digest: digestOf('e') }), contextOf(), world.ports);
   answer.resolve({ digest: digestOf('d') });
   await first;
