@@ -72,7 +72,7 @@ describe('environments', () => {
       },
       async moveTag() {
         const [name = ''] = [...env.tags].find(([key, value]) => key.startsWith(`${line.name}:`) && value === digest) ?? [];
-        await env.push({ ...own(), tag: name.split(':')[1] ?? '' });
+        return env.push({ ...own(), tag: name.split(':')[1] ?? '' });
       },
     };
   };
