@@ -45,12 +45,14 @@ async function selectAnew(attempt: Attempt, ports: SelectPorts): Promise<Selecte
   if ('kind' in found) return found;
   const aged = await withAges(reconcile, found, ports.registry);
   const confirmed = await confirmPending(reconcile, aged, ports.registry);
+  // Evidence may take minutes, in which tags move.
+  const answeredAt = attempt.cluster.now();
   const selection = await withAssessments(reconcile, aged, pendingOf(confirmed), ports);
   return {
     selection,
     running,
     selectedAt,
-    answeredAt: attempt.cluster.now(),
+    answeredAt,
     policySpec: policy.spec,
     generation: policy.generation,
     status: policy.status,
@@ -101,8 +103,9 @@ async function reconsider(attempt: Attempt, selected: Selected, ports: SelectPor
   if (attempt.request.rollbackTo !== undefined || selection.spec.strategy.isProven === true) return selectAnew(attempt, ports);
   if (!hasChanges(planFor(attempt, selection))) return { ...selected, running };
   const chosen = await selectAgain(reconcile, selection, ports.registry);
+  const answeredAt = attempt.cluster.now();
   const again = await withAssessments(reconcile, chosen, pendingOf(selected), ports);
-  return { ...selected, running, selectedAt, answeredAt: attempt.cluster.now(), selection: again };
+  return { ...selected, running, selectedAt, answeredAt, selection: again };
 }
 
 function pendingOf({ pending, pendingImage }: Pick<Selected, 'pending' | 'pendingImage'>): Candidate | undefined {

@@ -43,7 +43,9 @@ async function verifyCandidate(
   const { spec } = selected.selection;
   if (!hasChanges(plan)) return undefined;
   const demands = demandsOn(policy, spec, { plan, cluster, policies: ports.policies });
-  if (demands.length === 0) return undefined;
+  // What was assessed must be what runs, as what was verified.
+  const isAssessed = spec.vulnerabilities !== undefined && spec.pin === 'Tag' && plan.candidate.digest !== undefined;
+  if (demands.length === 0 && !isAssessed) return undefined;
   // An image that waits for its companions is verified with them.
   if (plan.candidate.missing !== undefined) return undefined;
   for (const { repository, tag, digest } of imagesToVerify(plan.candidate, spec)) {

@@ -268,3 +268,20 @@ test('evidence that is older than the answers of the registry may be is read aga
   await pushed;
   assert.deepEqual(world.images(), [`${image}:1.2.3`]);
 });
+
+test('a tag that moves while its evidence is read is not applied as what it was', async () => {
+  for (const lateMs of [0, minute]) {
+    const { world, evidence, asked, push, at } = startVulnerable(waits.minAge);
+    evidence.set(digestOf('b'), scanOf([]));
+    const read = evidence.get.bind(evidence);
+    evidence.get = (digest) => {
+      if (digest === digestOf('b') && asked.filter((one) => one === digest).length === 1) {
+        world.tags.set('1.3.0', digestOf('c'));
+        at(lateMs);
+      }
+      return read(digest);
+    };
+    await push('1.3.0', 'b').catch(() => undefined);
+    assert.deepEqual(world.images(), [`${image}:1.2.3`], `${lateMs} ms later`);
+  }
+});
