@@ -1,6 +1,6 @@
 /** Which trigger caused a change, as far as the status still knows. */
 import type { Candidate } from './image-reference.ts';
-import type { HistoryEntry, PolicyStatus } from './policy-status.ts';
+import type { HistoryEntry, PolicyStatus, TriggerSource } from './policy-status.ts';
 
 /** The maximum difference between the clocks of receivers and workers. */
 const maxClockDifferenceMs = 1_000;
@@ -14,12 +14,17 @@ export function isTriggered({ trigger, history = [] }: PolicyStatus, { at, tag, 
   return isLater && changed <= Date.parse(trigger.handledAt) + maxClockDifferenceMs;
 }
 
-/** The push that made a policy select an image which it applies later, because it had to wait; undefined if another cause did, or if that is not known any more. */
+/**
+ * The push that made a policy select an image which it applies later, because it had to wait; undefined if another cause did, or if that is not known any more.
+ * What was applied before and is changed back for another cause than a wait, such as a workload that somebody has changed, is not the push's any more.
+ */
 export function selectingPush(
-  { latest, trigger }: Pick<PolicyStatus, 'latest' | 'trigger'>,
+  { latest, trigger, history = [] }: Pick<PolicyStatus, 'latest' | 'trigger' | 'history'>,
   { tag, digest }: Pick<Candidate, 'tag' | 'digest'>,
+  cause: TriggerSource | undefined,
 ): string | undefined {
   if (latest === undefined || trigger?.event === undefined || latest.tag !== tag || latest.digest !== digest) return undefined;
+  if (cause !== 'WaitOver' && history.some((entry) => entry.tag === tag && entry.digest === digest)) return undefined;
   const selected = Date.parse(latest.selectedAt);
   const isLater = selected >= Date.parse(trigger.receivedAt ?? trigger.handledAt) - maxClockDifferenceMs;
   return isLater && selected <= Date.parse(trigger.handledAt) + maxClockDifferenceMs ? trigger.event : undefined;

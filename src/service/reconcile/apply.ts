@@ -184,7 +184,7 @@ async function patch(
     left,
     retry,
     // An image that had to wait is still that of its push.
-    event: request.eventId ?? selectingPush(policy.status, candidate),
+    event: request.eventId ?? selectingPush(policy.status, candidate, request.source),
   });
   try {
     const result = await ports.workloads.patchImages(workload, changes, { changeCause: cause, confirm: ports.confirm }, signal);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { selectingPush } from '../../../src/core/model/is-triggered.ts';
-import type { PolicyStatus } from '../../../src/core/model/policy-status.ts';
+import type { HistoryEntry, PolicyStatus } from '../../../src/core/model/policy-status.ts';
 
 const image = { tag: '1.4.2', digest: 'sha256:new' };
 const trigger = { source: 'Webhook', event: 'push', receivedAt: '2026-03-01T12:00:00Z', handledAt: '2026-03-01T12:00:05Z' } as const;
@@ -12,14 +12,38 @@ const status = (more: Partial<PolicyStatus> = {}): PolicyStatus => ({
 });
 
 test('an image that had to wait is still that of the push which made the policy select it', () => {
-  assert.equal(selectingPush(status(), image), 'push');
+  assert.equal(selectingPush(status(), image, 'Approval'), 'push');
 });
 
 test('an image that something else made the policy select is that of no push', () => {
-  assert.equal(selectingPush(status(), { ...image, digest: 'sha256:other' }), undefined);
-  assert.equal(selectingPush(status(), { ...image, tag: '1.4.1' }), undefined);
-  assert.equal(selectingPush(status({ trigger: { source: 'Poll', handledAt: trigger.handledAt } }), image), undefined);
-  assert.equal(selectingPush(status({ latest: { ...image, selectedAt: '2026-03-01T11:00:00Z' } }), image), undefined, 'selected before');
-  assert.equal(selectingPush(status({ latest: { ...image, selectedAt: '2026-03-01T13:00:00Z' } }), image), undefined, 'selected since');
-  assert.equal(selectingPush({}, image), undefined);
+  assert.equal(selectingPush(status(), { ...image, digest: 'sha256:other' }, 'Approval'), undefined);
+  assert.equal(selectingPush(status(), { ...image, tag: '1.4.1' }, 'Approval'), undefined);
+  assert.equal(selectingPush(status({ trigger: { source: 'Poll', handledAt: trigger.handledAt } }), image, 'Approval'), undefined);
+  assert.equal(
+    selectingPush(status({ latest: { ...image, selectedAt: '2026-03-01T11:00:00Z' } }), image, 'Approval'),
+    undefined,
+    'selected before',
+  );
+  assert.equal(
+    selectingPush(status({ latest: { ...image, selectedAt: '2026-03-01T13:00:00Z' } }), image, 'Approval'),
+    undefined,
+    'selected since',
+  );
+  assert.equal(selectingPush({}, image, 'Approval'), undefined);
+});
+
+test('an image that was applied before is that of its push only where it goes on after a wait, as in waves', () => {
+  const applied: HistoryEntry = {
+    kind: 'Deployment',
+    namespace: 'shop',
+    name: 'web',
+    container: 'web',
+    to: 'shop/web:1.4.2',
+    ...image,
+    trigger: 'Webhook',
+    at: '2026-03-01T12:00:04Z',
+    result: 'RolledOut',
+  };
+  assert.equal(selectingPush(status({ history: [applied] }), image, 'WaitOver'), 'push');
+  assert.equal(selectingPush(status({ history: [applied] }), image, 'TargetChange'), undefined);
 });
