@@ -7,14 +7,14 @@ import { isPending } from './pending-candidate.ts';
 import { isSameWhole } from '../model/companions.ts';
 import { defined } from '../model/defined.ts';
 
-/** The looks after the image was first seen, in seconds. After the last one, only polls and pushes look again. */
-const looks: readonly number[] = [15, 30, 60, 120, 240, 480, 960, 1_920, 3_600];
+/** When evidence is read again after the image was first seen, in seconds. After the last time, it is read again with each poll or push. */
+const delays: readonly number[] = [15, 30, 60, 120, 240, 480, 960, 1_920, 3_600];
 
-/** The looks at an image of this age that are still to come, the next first. Both times in ms since 1970. */
+/** When the evidence of an image of this age is still to be read again, the next time first. Both times in ms since 1970. */
 export function evidenceLooks(sinceMs: number, nowMs: number): readonly Date[] {
   // The clock of the replica that saw the image first may be ahead.
   const start = Math.min(sinceMs, nowMs);
-  return looks.map((seconds) => new Date(start + seconds * 1_000)).filter((at) => at.getTime() > nowMs);
+  return delays.map((seconds) => new Date(start + seconds * 1_000)).filter((at) => at.getTime() > nowMs);
 }
 
 /** When an image was first seen, in ms since 1970, as the status of its policy says; undefined for one that the status does not show. */

@@ -107,7 +107,7 @@ export function composeReceive(
   };
 }
 
-/** What the sender of a delivery is told, with the page of each policy if the dashboard has an address. */
+/** What the sender of a delivery may read of it, with the page of each policy if the dashboard has an address. */
 function resultsOf(access: QueueAccess, { redis: { prefix }, dashboard: { publicUrl } }: Config): Results {
   const events = createEventReader(access);
   return {
