@@ -270,8 +270,12 @@ test('evidence that is older than the answers of the registry may be is read aga
 });
 
 test('a tag that moves while its evidence is read is not applied as what it was', async () => {
-  for (const lateMs of [0, minute]) {
-    const { world, evidence, asked, push, at } = startVulnerable(waits.minAge);
+  // A tag is compared again right before the change; a digest is as old as the answer that named it.
+  for (const [pin, lateMs] of [
+    ['Tag', 0],
+    ['Digest', minute],
+  ] as const) {
+    const { world, evidence, asked, push, at } = startVulnerable({ ...waits.minAge, pin });
     evidence.set(digestOf('b'), scanOf([]));
     const read = evidence.get.bind(evidence);
     evidence.get = (digest) => {
@@ -282,6 +286,6 @@ test('a tag that moves while its evidence is read is not applied as what it was'
       return read(digest);
     };
     await push('1.3.0', 'b').catch(() => undefined);
-    assert.deepEqual(world.images(), [`${image}:1.2.3`], `${lateMs} ms later`);
+    assert.deepEqual(world.images(), [`${image}:1.2.3`], pin);
   }
 });
