@@ -110,8 +110,9 @@ export async function startEnvironments() {
       await world.createPolicy(name, common.image, line.selects, { ...common, ...how });
     }
   };
-  for (const line of lines) await create(line);
+  // From before anything is there: what is said of a Deployment is compared with all that it has been.
   const log = await followEnvironments(world);
+  for (const line of lines) await create(line);
   const kubelet = playKubelet(cluster, namespace);
   const waitForState = (what: string, isReached: () => unknown) => waitFor(what, isReached, { intervalMs: 10 });
   for (const { staging } of lines) await waitForState(`${staging} to be watched`, () => log.claimsOf(staging).length > 0);
