@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { after, before, it } from 'node:test';
 import { runCommand } from '../cli/run-command.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
-import { waitFor } from '../harness/wait-for.ts';
 import { startRolloutWorld, type RolloutWorld } from './rollout-world.ts';
 
 const secrets = { ci: 'a secret of the pipeline', other: 'a secret of another one' };
@@ -28,10 +27,13 @@ before(async () => {
 });
 after(() => rollouts?.stop());
 
-const announce = (name: string, tag: string, ...args: string[]) => {
+const announce = (name: string, tag: string, ...args: string[]) => announceAnd(() => {}, name, tag, ...args);
+
+/** `onText` sees each text as it is written. */
+const announceAnd = (onText: (text: string) => void, name: string, tag: string, ...args: string[]) => {
   const to = ['--to', `${rollouts.service.publicUrl}/webhooks/ci`, '--insecure', '--secret-file', secretFile];
   const waits = args.includes('--wait') ? ['--timeout', '5m'] : [];
-  return runCommand('announce', [rollouts.image(name, tag), ...to, ...waits, ...args]);
+  return runCommand('announce', [rollouts.image(name, tag), ...to, ...waits, ...args], { onText });
 };
 
 it('a push that rolls out: its pipeline ends well, with what happened', { timeout: 300_000 }, async () => {
@@ -73,17 +75,18 @@ it('an image that waits for a person: its pipeline ends well when it runs', { ti
   await rollouts.create('held');
   await rollouts.world.patchPolicy('held', { update: { mode: 'Approval' } });
   const digest = await rollouts.push('held', '1.0.1');
+  const isSaid = Promise.withResolvers<void>();
   const approve = async () => {
-    await waitFor(
-      'the image to wait for an approval',
-      async () => (await rollouts.world.readStatus('held')).pendingApproval?.digest === digest,
-    );
+    // Its pipeline has been answered meanwhile that it waits.
+    await isSaid.promise;
     await rollouts.world.annotate(rollouts.world.policyPath('held'), { 'operator.technomad.dev/approve': `1.0.1@${digest}` });
     await rollouts.kubelet.becomesReady('held', rollouts.image('held', '1.0.1'));
   };
-  const [{ code, out }] = await Promise.all([announce('held', '1.0.1', '--wait'), approve()]);
+  const onText = (text: string) => void (/held: waiting: ApprovalRequired: /.test(text) && isSaid.resolve());
+  const pipeline = announceAnd(onText, 'held', '1.0.1', '--wait').finally(() => isSaid.resolve());
+  const [{ code, out }] = await Promise.all([pipeline, approve()]);
   assert.equal(code, 0, out);
-  assert.match(out, /held: rolledOut: RolledOut: /);
+  assert.match(out, /held: waiting: ApprovalRequired: [\s\S]*held: rolledOut: RolledOut: /);
 });
 
 it('a workload that is changed is enough for those who ask for that', { timeout: 300_000 }, async () => {

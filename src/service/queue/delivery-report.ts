@@ -84,6 +84,30 @@ function policyReport(policy: string, result: PolicyResult | undefined): PolicyR
   return { policy, state, isOver: over.has(state), reason, message, at, ...defined({ verifiedMs }) };
 }
 
+/** Why guards keep a selected image from its targets until a time or a decision, also where the outcome is that nothing was changed. */
+const heldBy: ReadonlySet<string> = new Set<Reason>([
+  'ApprovalRequired',
+  'ChangeReverted',
+  'CheckFailed',
+  'CheckPending',
+  'CheckTimedOut',
+  'CompanionMissing',
+  'Held',
+  'MoreVulnerable',
+  'NotProven',
+  'OnHold',
+  'RejectedDigest',
+  'RetriesExhausted',
+  'RolloutRetry',
+  'TargetPaused',
+  'TooManyChanges',
+  'UnlikelyVersion',
+  'VulnerabilitiesUnknown',
+  'WavePause',
+  'WavePending',
+  'Window',
+]);
+
 const failedRollouts: ReadonlySet<string> = new Set<Reason>(['RolloutFailed', 'RolledBack', 'RollbackFailed']);
 
 function stateOfResult({ kind, reason }: PolicyResult): DeliveryState {
@@ -91,6 +115,7 @@ function stateOfResult({ kind, reason }: PolicyResult): DeliveryState {
     case 'updated':
       return reason === 'RolledOut' ? 'rolledOut' : 'changed';
     case 'unchanged':
+      if (heldBy.has(reason)) return 'waiting';
       return reason === 'UpToDate' ? 'rolledOut' : 'unchanged';
     case 'ignored':
       return 'unchanged';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
 import { reportOf } from '../../../src/service/queue/delivery-report.ts';
+import { guardTexts } from '../../../docs/explanations/guards.ts';
 import type { PolicyResult } from '../../../src/service/queue/event-log.ts';
 import type { PushRecord, PushState } from '../../../src/service/queue/event-record.ts';
 
@@ -61,6 +62,16 @@ describe('a push of which no policy is known', () => {
     it(`is ${shown} while it is ${state}`, () => {
       const report = reportOf(record(state));
       assert.deepEqual([report?.state, report?.isOver], [shown, isOver]);
+    });
+});
+
+describe('an image that a guard keeps from its targets', () => {
+  // These outcomes are final: the targets run it, or nothing is to be changed. The others make the policy stalled.
+  const isFinal: ReadonlySet<string> = new Set(['UpToDate', 'DryRun', 'CrossNamespaceDenied', 'NoConsent']);
+  for (const [guard, { reason }] of Object.entries(guardTexts).filter(([, one]) => !isFinal.has(one.reason)))
+    it(`is waited for: ${guard}`, () => {
+      const report = reportOf(record('matched', { 'shop/web': { kind: 'unchanged', reason } }));
+      assert.deepEqual([report?.state, report?.isOver], ['waiting', false], reason);
     });
 });
 
