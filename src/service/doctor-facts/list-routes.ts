@@ -1,6 +1,5 @@
 /** Lists which proxy applies to which host, for the doctor. */
 import type { HostRoute, ProxyFacts } from '../doctor/checks/proxies.ts';
-import { type ImagePolicy, isUsable } from '../../core/model/image-policy.ts';
 import { normaliseRegistry } from '../../core/model/image-reference.ts';
 import type { Route } from '../proxy/route.ts';
 import { googleKeys } from '../receive/issuers.ts';
@@ -11,14 +10,14 @@ import type { Installation } from './installation.ts';
 /** The limit for listed hosts, because tenants choose the hosts of registries. */
 const maxHosts = 50;
 
-/** Lists the routes to the registries of the configuration and of policies, the most used ones first; then to the other hosts that the configuration names. */
+/** Lists the routes to the registries of the configuration and of policies, the most used ones first; then to the other hosts that the configuration names. `policies`: how many each registry has. */
 export function listRoutes(
   { settings: { config, proxies }, outbound }: Installation,
   registry: Pick<RegistryClient, 'routeOf'>,
-  policies: Iterable<ImagePolicy>,
+  policies: ReadonlyMap<string, number>,
 ): ProxyFacts {
   const uses = new Map<string, number>(config.registries.map(({ host }) => [normaliseRegistry(host), Number.POSITIVE_INFINITY]));
-  for (const { spec } of policies) if (isUsable(spec)) uses.set(spec.repository.registry, (uses.get(spec.repository.registry) ?? 0) + 1);
+  for (const [host, count] of policies) uses.set(host, (uses.get(host) ?? 0) + count);
   const hosts = [...uses].toSorted(([, a], [, b]) => b - a).map(([host]) => host);
   const routes = hosts.slice(0, maxHosts).flatMap((host) => {
     const route = registry.routeOf(host);

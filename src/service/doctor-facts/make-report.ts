@@ -1,11 +1,9 @@
 /** Gathers the facts for the checks of the doctor that only the service can reach. */
 import { readFileSync } from 'node:fs';
-import { refusalOf } from '../checks/allowed-checks.ts';
 import { checks } from '../doctor/checks/index.ts';
 import type { OtherCertificate } from '../doctor/checks/certificates.ts';
 import type { GrantFacts, PermissionFacts, PermissionFile } from '../doctor/checks/permissions.ts';
 import type { TargetFacts } from '../doctor/checks/notifications.ts';
-import type { PolicyFacts, PolicySummary, RefusedCheck, Unprovable } from '../doctor/checks/policies.ts';
 import type { RecordFacts } from '../doctor/checks/record.ts';
 import type { RedisFacts } from '../doctor/checks/redis.ts';
 import type { WebhookFacts } from '../doctor/checks/webhooks.ts';
@@ -18,9 +16,7 @@ import type { KubeClient } from '../kube/client.ts';
 import { findMissingAccess, reviewOwnAccess } from '../kube/review-access.ts';
 import { describeRedisError, type RedisConnection } from '../queue/connection.ts';
 import { readServerTime } from '../kube/server-time.ts';
-import { type ImagePolicy, isUsable, policyKey } from '../../core/model/image-policy.ts';
 import { describeError } from '../../core/model/errors.ts';
-import { findNeverProven } from '../../core/plan/never-proven.ts';
 import type { FollowView } from '../../core/plan/proven.ts';
 import { readDeliveryTimes } from '../queue/delivery-times.ts';
 import { readServer, type ServerFacts } from '../queue/read-server.ts';
@@ -33,6 +29,7 @@ import { readVersion } from '../config/version.ts';
 import type { Installation } from './installation.ts';
 import { listRoutes } from './list-routes.ts';
 import { clocksOf, probeRegistries, type RegistryMeans } from './probe-registries.ts';
+import { type PolicySurvey, surveyPolicies } from './survey-policies.ts';
 import { maxMemoryShare } from '../queue/redis-state.ts';
 import { crowdedShare } from '../queue/trim-redis.ts';
 
@@ -79,7 +76,9 @@ export function createReporter(installation: Installation, means: DoctorMeans): 
     const server = readServer(means.redis.connection, config.redis.prefix, Date.now).catch((error: unknown) => ({
       why: describeRedisError(error),
     }));
-    const probes = probeRegistries(means, signal);
+    const survey = surveyPolicies(means, installation.settings.config.checks, signal);
+    // One walk after the other, so that both together are as gentle as one.
+    const probes = survey.then(() => probeRegistries(means, signal));
     const clocks = async () => ({
       own: say('name.worker'),
       clocks: [
@@ -93,13 +92,17 @@ export function createReporter(installation: Installation, means: DoctorMeans): 
         runCheck(checks.redis, timeoutMs, async () => redisFacts(await server, config.redis)),
         runCheck(checks.record, timeoutMs, () => gatherRecord(installation, means.redis.connection, now)),
         runCheck(checks.clock, timeoutMs, clocks),
-        runCheck(checks.permissions, timeoutMs, () => gatherPermissions(installation, means, signal)),
+        runCheck(checks.permissions, timeoutMs, () => gatherPermissions(installation, means, survey, signal)),
         runCheck(checks.certificates, timeoutMs, () => Promise.resolve({ now, warnWithinMs, others: registryAuthorities(installation) })),
-        runCheck(checks.webhooks, timeoutMs, () => gatherWebhooks(installation, means, now)),
-        runCheck(checks.proxies, timeoutMs, () => Promise.resolve(listRoutes(installation, means.registry, means.policies()))),
+        runCheck(checks.webhooks, timeoutMs, async () => gatherWebhooks(installation, means, await survey, now)),
+        runCheck(checks.proxies, timeoutMs, async () => listRoutes(installation, means.registry, (await survey).registries)),
         runCheck(checks.notifications, timeoutMs, async () => ({ now, targets: await means.readTargets() })),
         runCheck(checks.registries, timeoutMs, () => probes),
-        runCheck(checks.policies, timeoutMs, () => gatherPolicies(installation, means, now)),
+        runCheck(checks.policies, timeoutMs, async () => {
+          const { summaries, refusedChecks, unprovable } = await survey;
+          if (!means.isWatching()) throw new Error('the watch of the policies is not connected; /readyz?verbose says why');
+          return { now, policies: summaries, refusedChecks, unprovable };
+        }),
       ]),
       means.readConversionCertificate(),
     ]);
@@ -141,7 +144,8 @@ function clockOfRedis(server: Server) {
 
 async function gatherPermissions(
   { settings: { config } }: Installation,
-  { client, policies }: Pick<DoctorMeans, 'client' | 'policies'>,
+  { client }: Pick<DoctorMeans, 'client'>,
+  survey: Promise<PolicySurvey>,
   signal: AbortSignal,
 ): Promise<PermissionFacts> {
   const review = async (file: PermissionFile, namespace?: string): Promise<GrantFacts> => {
@@ -157,7 +161,7 @@ async function gatherPermissions(
     'work-rebase',
     ...(config.checks.jobs ? (['work-checks'] as const) : []),
     ...(config.checks.analysis ? (['work-analysis'] as const) : []),
-    ...(asksTrivyOperator(policies()) ? (['work-vulnerabilities'] as const) : []),
+    ...((await survey).asksTrivyOperator ? (['work-vulnerabilities'] as const) : []),
     'work-status',
     'work-secrets',
     'work-secret-watches',
@@ -174,11 +178,6 @@ async function gatherPermissions(
   };
 }
 
-function asksTrivyOperator(policies: Iterable<ImagePolicy>): boolean {
-  for (const { spec } of policies) if (isUsable(spec) && spec.vulnerabilities?.trivyOperator === true) return true;
-  return false;
-}
-
 /** The certificate authorities that the configuration names. */
 export function registryAuthorities({ settings: { config } }: Installation): OtherCertificate[] {
   return config.registries.flatMap(({ host, caFile }): OtherCertificate[] => {
@@ -192,12 +191,13 @@ export function registryAuthorities({ settings: { config } }: Installation): Oth
   });
 }
 
-async function gatherWebhooks({ settings: { config } }: Installation, means: DoctorMeans, now: number): Promise<WebhookFacts> {
+async function gatherWebhooks(
+  { settings: { config } }: Installation,
+  means: Pick<DoctorMeans, 'redis'>,
+  { registries: counts }: PolicySurvey,
+  now: number,
+): Promise<WebhookFacts> {
   const { connection } = means.redis;
-  const counts = new Map<string, number>();
-  for (const { spec } of means.policies()) {
-    if (isUsable(spec)) counts.set(spec.repository.registry, (counts.get(spec.repository.registry) ?? 0) + 1);
-  }
   const hosts = [...counts].sort(([, a], [, b]) => b - a).slice(0, maxHosts);
   const [receivers, times, announcements] = await Promise.all([
     config.receivers.length > 0 ? config.receivers : readReceivers(connection, config.redis.prefix),
@@ -216,46 +216,5 @@ async function gatherWebhooks({ settings: { config } }: Installation, means: Doc
       lastByStatus: times.get(name) ?? new Map<number, number>(),
     })),
     registries: hosts.map(([host, policies], index) => ({ host, policies, lastPush: undefined, unannounced: 0, ...announcements[index] })),
-  };
-}
-
-function gatherPolicies({ settings }: Installation, means: DoctorMeans, now: number): Promise<PolicyFacts> {
-  if (!means.isWatching()) return Promise.reject(new Error('the watch of the policies is not connected; /readyz?verbose says why'));
-  const all = [...means.policies()];
-  return Promise.resolve({
-    now,
-    policies: all.map(summarise),
-    refusedChecks: all.flatMap((one) => refusedChecks(one, settings)),
-    unprovable: all.flatMap((one) => unprovable(one, means.follow)),
-  });
-}
-
-function unprovable(policy: ImagePolicy, view: FollowView): Unprovable[] {
-  if (isUsable(policy.spec) && policy.spec.suspended) return [];
-  return findNeverProven(policy, view).map(({ kind, followed, message }) => ({
-    policy: policyKey(policy),
-    followed: policyKey(followed),
-    why: message,
-    isUncertain: kind === 'Missing' || kind === 'NotSeen',
-  }));
-}
-
-function refusedChecks(policy: ImagePolicy, { config: { checks: allowed } }: Installation['settings']): RefusedCheck[] {
-  const checked = isUsable(policy.spec) ? (policy.spec.rollout?.checks ?? []) : [];
-  return checked.flatMap(({ name, question }) => {
-    const why = refusalOf(question, policy.namespace, { ...allowed, servers: allowed.prometheus });
-    return why === undefined ? [] : [{ policy: policyKey(policy), check: name, why }];
-  });
-}
-
-function summarise({ generation, createdAt, status, ...policy }: ImagePolicy): PolicySummary {
-  const ready = status.conditions?.find(({ type }) => type === 'Ready');
-  return {
-    key: policyKey(policy),
-    isReady: ready?.status === 'True',
-    reason: ready?.reason,
-    message: ready?.message,
-    isObserved: status.observedGeneration === generation,
-    createdAt: createdAt === undefined ? undefined : Date.parse(createdAt),
   };
 }

@@ -1,6 +1,6 @@
 /** Sends one request to each registry of the policies for each set of credentials. */
 import { startDeadline } from '../../core/async/deadline.ts';
-import { inParallel, inSlices } from '../../core/async/in-parallel.ts';
+import { gently, inParallel, inSlices } from '../../core/async/in-parallel.ts';
 import type { Clock } from '../doctor/checks/clock.ts';
 import type { RegistryFacts, RegistryProbe } from '../doctor/checks/registries.ts';
 import { type ImagePolicy, isUsable, policyKey, type PolicySpec } from '../../core/model/image-policy.ts';
@@ -40,8 +40,8 @@ export async function probeRegistries(
 ): Promise<RegistryFacts & { readonly probes: readonly TimedProbe[] }> {
   const byHost = new Map<string, Map<string, Question>>();
   const uses = new Map<string, number>();
-  // The policies are processed in slices, because computing the access of ten thousand policies takes a while.
-  await inSlices(means.policies(), signal, (policy) => {
+  // Computing the access of ten thousand policies takes a while.
+  const visit = (policy: ImagePolicy) => {
     if (!isUsable(policy.spec)) return;
     const source = means.sourceOf(policy, policy.spec);
     const questions = byHost.get(source.registry) ?? new Map<string, Question>();
@@ -49,7 +49,8 @@ export async function probeRegistries(
     uses.set(source.registry, (uses.get(source.registry) ?? 0) + 1);
     const key = accessKey(source);
     if (!questions.has(key)) questions.set(key, { policy, source });
-  });
+  };
+  await inSlices(means.policies(), signal, visit, gently);
   const usesOf = (host: string) => uses.get(host) ?? 0;
   const hosts = [...byHost].toSorted(([a], [b]) => usesOf(b) - usesOf(a));
   const rounds = hosts.flatMap(([, questions]) => [...questions.values()].map((question, round) => ({ question, round })));

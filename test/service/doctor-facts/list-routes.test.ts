@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { listRoutes } from '../../../src/service/doctor-facts/list-routes.ts';
 import { loadSettings } from '../../../src/service/config/settings.ts';
-import type { ImagePolicy } from '../../../src/core/model/image-policy.ts';
 import { openOutbound } from '../../../src/service/proxy/outbound.ts';
 import { createRegistryClient } from '../../../src/service/registry/client.ts';
 import { tempFolder } from '../../harness/temp-folder.ts';
@@ -40,21 +39,22 @@ const env = {
   SECRET: 'the secret of the client',
 };
 
-/** Policies as far as it reads them. */
-const policiesOf = (...registries: string[]) =>
-  registries.map((registry) => ({ spec: { repository: { registry, path: 'a' } } }) as ImagePolicy);
+/** How many policies each registry has. */
+type Uses = ReadonlyMap<string, number>;
+const policies: Uses = new Map([
+  ['docker.io', 2],
+  ['ghcr.io', 1],
+  ['registry.tools.svc:5000', 1],
+  ['quay.io', 1],
+  ['not.allowed', 1],
+]);
 
-const registryOf = ({ spec }: ImagePolicy) => ('repository' in spec ? spec.repository.registry : '');
-const policies = policiesOf('docker.io', 'docker.io', 'ghcr.io', 'registry.tools.svc:5000', 'quay.io', 'not.allowed');
-
-async function list(of: Iterable<ImagePolicy>, environment: Readonly<Record<string, string>> = env) {
+async function list(of: Uses, environment: Readonly<Record<string, string>> = env) {
   const settings = loadSettings({ file, env: { ...environment, SECRET: env.SECRET } });
   const outbound = openOutbound(settings.proxies);
   const client = createRegistryClient({
     registries: settings.config.registries,
-    allowedRegistries: ['harbor.example.com', ...of]
-      .map((one) => (typeof one === 'string' ? one : registryOf(one)))
-      .filter((host) => host !== 'not.allowed'),
+    allowedRegistries: ['harbor.example.com', ...of.keys()].filter((host) => host !== 'not.allowed'),
     proxies: settings.proxies,
     credentials: () => [],
   });
@@ -83,7 +83,7 @@ test('each host has its proxy, or why there is none', async () => {
 });
 
 test('the hosts of tenants are bounded', async () => {
-  const { routes, notListed, isOnlyHttp } = await list(policiesOf(...Array.from({ length: 100 }, (_, index) => `r${index}.example.org`)), {
+  const { routes, notListed, isOnlyHttp } = await list(new Map(Array.from({ length: 100 }, (_, index) => [`r${index}.example.org`, 1])), {
     HTTP_PROXY: 'http://plain:3128',
   });
   assert.ok(routes.length < 60);
