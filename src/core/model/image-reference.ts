@@ -90,8 +90,24 @@ export function tryNormaliseRepository(registry: string, path: string, aliases?:
   }
 }
 
+/** The names that were parsed lately, by aliases: each decision about an image parses the same few names several times. */
+const parsed = new WeakMap<RegistryAliases, Map<string, ImageReference>>();
+const maxParsed = 2_000;
+const noAliases: RegistryAliases = new Map<string, string>();
+
 /** Parses `[host[:port]/]path[:tag][@digest]`. Throws PermanentError(InvalidPolicy) with the problem. */
-export function parseImageReference(text: string, aliases?: RegistryAliases): ImageReference {
+export function parseImageReference(text: string, aliases = noAliases): ImageReference {
+  const known = parsed.get(aliases) ?? new Map<string, ImageReference>();
+  const found = known.get(text);
+  if (found !== undefined) return found;
+  const reference = parse(text, aliases);
+  if (known.size >= maxParsed) known.clear();
+  known.set(text, reference);
+  parsed.set(aliases, known);
+  return reference;
+}
+
+function parse(text: string, aliases: RegistryAliases): ImageReference {
   if (text.length > maxTextLength) throw tooLong(text);
   const [beforeDigest = '', digest, ...tooMany] = text.trim().split('@');
   refuseStrangers(text, beforeDigest, digest);

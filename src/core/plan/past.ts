@@ -113,7 +113,7 @@ export function lastChanges(history: PolicyStatus['history']): LastChanges {
 
 /** Whether both are records of the same change: what admission made of the image may be known to one of them only. */
 export function isSameChange(a: HistoryEntry, b: HistoryEntry): boolean {
-  if (!isSameContainer(a, b) || timeOf(a) !== timeOf(b) || a.tag !== b.tag) return false;
+  if (a.tag !== b.tag || !isSameContainer(a, b) || timeOf(a) !== timeOf(b)) return false;
   return a.from === undefined || b.from === undefined || a.from === b.from;
 }
 

@@ -138,6 +138,7 @@ export function createProcessors(foundation: Foundation, caches: WorkCaches, con
     workers: [pushes, ...others, ...wings.flatMap(({ workers }) => workers)],
     enqueuer: createEnqueuer({
       ...ports,
+      untilPatched: ports.report.untilPatched,
       onError: (error) => logger.warn({ why: describeError(error) }, 'jobs not enqueued, will be repeated'),
     }),
   };

@@ -11,9 +11,10 @@ interface Overrides {
   readonly policies?: Partial<EnqueuerPorts['policies']>;
   readonly cluster?: Partial<EnqueuerPorts['cluster']>;
   readonly queues?: Partial<EnqueuerPorts['queues']>;
+  readonly untilPatched?: EnqueuerPorts['untilPatched'];
 }
 
-function start(t: TestContext, { policies, cluster, queues }: Overrides = {}) {
+function start(t: TestContext, { policies, cluster, queues, untilPatched }: Overrides = {}) {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const batches: string[][] = [];
   const errors: unknown[] = [];
@@ -35,6 +36,7 @@ function start(t: TestContext, { policies, cluster, queues }: Overrides = {}) {
       repeatPushes: async () => undefined,
       ...queues,
     },
+    untilPatched,
     onError: (error) => errors.push(error),
   });
   t.after(() => enqueuer.stop());
@@ -58,6 +60,28 @@ test('jobs of the same moment are added together, each once, and policies withou
   assert.deepEqual(batches, [['p0', 'p1', 'p2']]);
   await pass(10_000);
   assert.equal(batches.length, 1);
+});
+
+test('while images are patched, what changes is checked once, when they are; a pass over all policies goes on', async (t) => {
+  // Each policy is a slice of its own.
+  let time = 0;
+  t.mock.method(performance, 'now', () => (time += 10));
+  let patched = Promise.withResolvers<void>();
+  const { enqueuer, batches, pass } = start(t, { policies: { all: () => policies(3) }, untilPatched: () => patched.promise });
+  const [policy = policyOf()] = policies(1);
+  enqueuer.consider(policy);
+  await pass(0);
+  enqueuer.consider(policy);
+  await pass(10_000);
+  assert.deepEqual(batches, []);
+  patched.resolve();
+  await pass(0);
+  assert.deepEqual(batches, [['p0']]);
+  enqueuer.resync();
+  await pass(0);
+  patched = Promise.withResolvers();
+  for (let slices = 0; slices < 3; slices++) await pass(0);
+  assert.deepEqual(batches.slice(1), [['p0'], ['p1'], ['p2']]);
 });
 
 test('pushes that were matched before a policy was delivered are matched again, each once, and kept while Redis is away', async (t) => {

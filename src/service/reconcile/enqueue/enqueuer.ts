@@ -5,7 +5,7 @@ import { policyJobId, type PolicyJob, type PushJob } from '../../queue/jobs.ts';
 import { evidenceJobs } from './evidence-jobs.ts';
 import { waitJob } from './wait-job.ts';
 import { waveJob } from './wave-job.ts';
-import type { ClusterView, JobQueue, Policies, SeenCluster } from '../ports.ts';
+import type { ClusterView, JobQueue, Policies, Report, SeenCluster } from '../ports.ts';
 import { changedTargetsJob, newTargetJob, neededReconciles, selectedJob } from './needs-reconcile.ts';
 import { checkJobs } from '../checks/check-jobs.ts';
 import { rolloutJob } from '../rollouts/rollout-job.ts';
@@ -14,6 +14,8 @@ export interface EnqueuerPorts {
   readonly policies: Pick<Policies, 'all' | 'find' | 'secretVersions' | 'recentPushes'>;
   readonly cluster: ClusterView;
   readonly queues: JobQueue;
+  /** Resolves when no image is being patched, or after a while: what many patches change is checked once. */
+  readonly untilPatched?: Report['untilPatched'] | undefined;
   readonly onError: (error: unknown) => void;
 }
 
@@ -74,6 +76,8 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
   /** The policies of a pass over all policies that are still to be checked; `isPassRequested`: another pass was requested. */
   let pass: Iterator<ImagePolicy> | undefined;
   let isPassRequested = false;
+  /** Whether a turn has left policies to the next one, which then waits for nothing: a stream of patches must not stretch a pass over all policies. */
+  let goesOn = false;
   const newTargets = new Map<string, NewTargets>();
   const arrived = new Map<string, ImagePolicy>();
   let newTargetsTimer: NodeJS.Timeout | undefined;
@@ -147,14 +151,16 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
   };
   const flush = async () => {
     try {
+      if (!goesOn) await ports.untilPatched?.();
       evaluate();
+      goesOn = considered.size > 0 || pass !== undefined;
       while (pending.size > 0 && !stopping.signal.aborted) {
         const batch = [...pending].slice(0, bulkSize);
         await ports.queues.addPolicyJobs(batch.map(([, job]) => job));
         for (const [id] of batch) pending.delete(id);
       }
       timer = undefined;
-      if (pending.size + considered.size > 0 || pass !== undefined || isPassRequested) schedule(0);
+      if (goesOn || pending.size + considered.size > 0 || isPassRequested) schedule(0);
     } catch (error) {
       ports.onError(error);
       timer = undefined;
