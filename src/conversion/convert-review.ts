@@ -78,10 +78,11 @@ function refuse(problem: string): ReviewAnswer {
  * kind would change the spec, increment the generation and make its writer the owner of the defaults. Anything else is returned unchanged.
  */
 export function fillDefaults(object: unknown): unknown {
-  return isObject(object) && object['apiVersion'] === v1.apiVersion ? fill(object, schema) : object;
+  return isObject(object) && object['apiVersion'] === v1.apiVersion ? fill(object, (structure ??= toStructuralSchema(v1.schema))) : object;
 }
 
-const schema = toStructuralSchema(v1.schema);
+/** Made for the first conversion: most starts see none. */
+let structure: ReturnType<typeof toStructuralSchema> | undefined;
 
 function fill(value: unknown, schema: unknown): unknown {
   if (!isObject(schema)) return value;
