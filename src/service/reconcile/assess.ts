@@ -9,51 +9,89 @@ import { digestsOfTags } from '../../core/plan/past.ts';
 import { isSameImage } from '../../core/plan/pending-candidate.ts';
 import type { UpdatePlan } from '../../core/plan/plan-update.ts';
 import type { Reconcile } from './attempt.ts';
+import { createQuestions, type KnownAnswers, type Questions } from './known-answers.ts';
 import { propose } from './plan.ts';
 import type { Ports } from './ports.ts';
-import type { Selection } from './selection.ts';
+import type { Selected, Selection } from './selection.ts';
 
 export type AssessPorts = Pick<Ports, 'registry' | 'vulnerabilities'>;
+
+/** What the sources of evidence, and the registry for the tags of running images, have answered. */
+export interface KnownEvidence {
+  readonly evidence: KnownAnswers<Evidence>;
+  /** The namespaces whose reports were read. */
+  readonly namespaces: readonly string[];
+  /** The digests of tags; undefined for one that could not be asked for. */
+  readonly tags: KnownAnswers<string | undefined>;
+}
+
+/** What else an assessment depends on. */
+export interface Asking {
+  readonly pending: Candidate | undefined;
+  /** What earlier attempts know. */
+  readonly known: KnownEvidence | undefined;
+  /** When the registry had answered, in ms since 1970. */
+  readonly answeredAt: number;
+  /** Whether sources may be asked, which may take minutes. */
+  readonly mayAsk: boolean;
+}
+
+/** A selection with its assessments; `evidence` is absent if it needs none. `isComplete`: nothing that had to be asked was left out. */
+export interface Assessed extends Pick<Selected, 'selection' | 'answeredAt'> {
+  readonly evidence?: KnownEvidence;
+  readonly isComplete: boolean;
+}
 
 /**
  * The selection with what is known of the vulnerabilities of its image and of the pending one, if the policy asks for evidence of them and they would replace
  * anything. A user who asks to roll back has decided already. Each digest is asked for once; of the replaced images, only the first few are.
  */
-export async function withAssessments(
-  reconcile: Reconcile,
-  selection: Selection,
-  pending: Candidate | undefined,
-  ports: AssessPorts,
-): Promise<Selection> {
+export async function assess(reconcile: Reconcile, selection: Selection, asking: Asking, ports: AssessPorts): Promise<Assessed> {
   const { policy, cluster } = reconcile;
   const { spec, candidate, basis } = selection;
-  if (spec.vulnerabilities === undefined || basis === 'UserRequest') return selection;
+  const { pending, answeredAt } = asking;
+  if (spec.vulnerabilities === undefined || basis === 'UserRequest') return { selection, answeredAt, isComplete: true };
   const images = pending === undefined || isSameImage(pending, candidate) ? [candidate] : [candidate, pending];
   const plans = images.map((image) => propose(policy, { ...selection, candidate: image }, cluster).plan);
-  const read = createReader(reconcile, selection, targetNamespaces(plans), ports);
-  const found = await Promise.all(plans.map((plan) => assessPlan(plan, { reconcile, selection, read, ports })));
+  const namespaces = targetNamespaces(plans);
+  const questions = createSources(reconcile, { selection, namespaces, asking }, ports);
+  const found = await Promise.all(plans.map((plan) => assessPlan(plan, { reconcile, selection, ...questions })));
   const assessments = found.flatMap((one) => (one === undefined ? [] : [keepTime(one, policy.status.vulnerabilities)]));
-  return { ...selection, assessments };
+  const nowMs = cluster.now();
+  const [evidence, tags] = [questions.evidence.answers(nowMs), questions.tags.answers(nowMs)];
+  return {
+    selection: { ...selection, assessments },
+    evidence: { evidence, namespaces, tags },
+    answeredAt: Math.min(answeredAt, ...[...evidence.values(), ...tags.values()].map(({ at }) => at)),
+    isComplete: questions.evidence.isComplete() && questions.tags.isComplete(),
+  };
 }
 
-type Read = (digest: string | undefined) => Promise<Evidence>;
+interface Sources {
+  /** What counts about a digest. */
+  readonly evidence: Questions<Evidence>;
+  /** The digests of tags. */
+  readonly tags: Questions<string | undefined>;
+}
 
-interface Assessing {
+interface Assessing extends Sources {
   readonly reconcile: Reconcile;
   readonly selection: Selection;
-  readonly read: Read;
-  readonly ports: AssessPorts;
 }
 
 /** The assessment of the candidate of a plan; undefined if its digest is not known, or if it replaces nothing. */
-async function assessPlan(plan: UpdatePlan, { reconcile, selection: { spec }, read, ports }: Assessing): Promise<Assessment | undefined> {
+async function assessPlan(
+  plan: UpdatePlan,
+  { reconcile, selection: { spec }, evidence, tags }: Assessing,
+): Promise<Assessment | undefined> {
   const { tag, digest } = plan.candidate;
   const replaced = replacedImages(plan);
   if (spec.vulnerabilities === undefined || digest === undefined || replaced.length === 0) return undefined;
-  const digests = await digestsOf(replaced.slice(0, maxCompared), reconcile, ports);
-  const [evidence, ...others] = await Promise.all([read(digest), ...digests.map((one) => read(one.digest))]);
+  const digests = await digestsOf(replaced.slice(0, maxCompared), reconcile, tags);
+  const read = async (one: string | undefined) => (one === undefined ? undefined : await evidence.ask(one)) ?? noEvidence;
+  const [own, ...others] = await Promise.all([read(digest), ...digests.map((one) => read(one.digest))]);
   return assessVulnerabilities({
-    candidate: { tag, digest, evidence },
+    candidate: { tag, digest, evidence: own },
     running: replaced.map((image, index) => ({ image, ...digests[index], evidence: others[index] ?? noEvidence })),
     maxAgeMs: spec.vulnerabilities.maxAgeMs,
     nowMs: reconcile.cluster.now(),
@@ -77,43 +115,52 @@ function targetNamespaces(plans: readonly UpdatePlan[]): readonly string[] {
  */
 async function digestsOf(
   images: readonly string[],
-  { policy, spec, signal }: Reconcile,
-  { registry }: AssessPorts,
+  { policy }: Reconcile,
+  tags: Sources['tags'],
 ): Promise<readonly { readonly digest?: string; readonly byTag?: true }[]> {
   const { latest, ...status } = policy.status;
   const applied = digestsOfTags({ ...policy, status }, []);
-  const source = registry.sourceOf(policy, spec);
   return Promise.all(
     images.map(async (image) => {
       const written = tryParseImageReference(image);
       if (written === undefined) return {};
       const { tag = 'latest', digest = applied.get(tag) } = written;
       if (digest !== undefined) return { digest };
-      if (latest?.tag === tag && latest.digest !== undefined) return { digest: latest.digest, byTag: true };
-      const head = await registry.headManifest(source, tag, signal).catch((error: unknown) => {
-        if (error instanceof WaitError || signal.aborted) throw error;
-        return undefined;
-      });
-      return head === undefined ? {} : { digest: head.digest, byTag: true };
+      const found = latest?.tag === tag && latest.digest !== undefined ? latest.digest : await tags.ask(tag);
+      return found === undefined ? {} : { digest: found, byTag: true };
     }),
   );
 }
 
-function createReader(
-  { policy, signal }: Reconcile,
-  { spec }: Selection,
-  namespaces: readonly string[],
+/** The sources of an assessment. */
+function createSources(
+  { policy, cluster, signal }: Reconcile,
+  {
+    selection: { spec },
+    namespaces,
+    asking,
+  }: { readonly selection: Selection; readonly namespaces: readonly string[]; readonly asking: Asking },
   { registry, vulnerabilities }: AssessPorts,
-): Read {
+): Sources {
+  const { known, mayAsk } = asking;
   const { vulnerabilities: rules } = spec;
-  const answers = new Map<string, Promise<Evidence>>();
-  return async (digest) => {
-    if (digest === undefined || rules === undefined) return noEvidence;
-    const source = registry.sourceOf(policy, spec);
-    const request = { source, digest, rules, namespace: policy.namespace, targetNamespaces: namespaces };
-    const answer = answers.get(digest) ?? vulnerabilities.read(request, signal);
-    answers.set(digest, answer);
-    return answer;
+  const source = registry.sourceOf(policy, spec);
+  const readEvidence = async (digest: string) =>
+    rules === undefined
+      ? noEvidence
+      : vulnerabilities.read({ source, digest, rules, namespace: policy.namespace, targetNamespaces: namespaces }, signal);
+  const findDigest = async (tag: string) => {
+    const head = await registry.headManifest(source, tag, signal).catch((error: unknown) => {
+      if (error instanceof WaitError || signal.aborted) throw error;
+      return undefined;
+    });
+    return head?.digest;
+  };
+  const nowMs = cluster.now();
+  const isSame = isDeepStrictEqual(known?.namespaces, namespaces);
+  return {
+    evidence: createQuestions((isSame && known?.evidence) || new Map(), nowMs, mayAsk ? readEvidence : undefined),
+    tags: createQuestions(known?.tags ?? new Map(), nowMs, mayAsk ? findDigest : undefined),
   };
 }
 

@@ -9,6 +9,7 @@ import type { TriggerSource } from '../../core/model/policy-status.ts';
 import { resolveTargets } from '../../core/model/resolve-target.ts';
 import { workloadKey, type Workload } from '../../core/model/workload.ts';
 import type { ClusterView, Policies, SeenCluster } from './ports.ts';
+import type { KnownEvidence } from './assess.ts';
 import type { Selected, SelectRequest } from './selection.ts';
 
 /** A policy for which an image is selected. */
@@ -45,8 +46,10 @@ export interface Attempt extends Reconcile {
 
 /** The data that survive when a reconcile starts again. */
 export interface Progress {
-  /** The selection, if an image is selected. The policy's mutex is then held, and the registry is asked again if running images change, or after 20 s. */
+  /** The selection, if an image is selected. The policy's mutex is then held, and the registry is asked again if running images change, or after 20 s. Sources of evidence are not: the mutex is left for them. */
   readonly selected?: Selected;
+  /** What the sources of evidence have answered, if the policy's mutex was left for them. */
+  readonly evidence?: KnownEvidence | undefined;
   /** The digest whose signatures were verified. */
   readonly verified?: string | undefined;
   /** The versions of the Secrets that the registry was asked with, as one text. */
@@ -66,9 +69,19 @@ export const noProgress: Progress = { applied: [], fresh: new Map(), refused: ne
  * Why a reconcile starts again. Prepared: an image is selected, and from now on the mutex is held · Verified: the registry was asked for signatures, and may
  * have been slow · TargetChanged: the targets differ from those that were planned with · Conflict: the API server found that they differ · Overtaken: it found
  * so because another writer was faster · Outdated: the policy or a consent is not as it was planned for, or the answer of the registry is too old ·
- * PolicyChanged, SecretChanged: everything that was found is outdated.
+ * Unassessed: sources of evidence about vulnerabilities have to be asked, for which the mutex is left · PolicyChanged, SecretChanged: everything that was
+ * found is outdated.
  */
-export type Again = 'Prepared' | 'Verified' | 'TargetChanged' | 'Conflict' | 'Overtaken' | 'Outdated' | 'PolicyChanged' | 'SecretChanged';
+export type Again =
+  | 'Prepared'
+  | 'Unassessed'
+  | 'Verified'
+  | 'TargetChanged'
+  | 'Conflict'
+  | 'Overtaken'
+  | 'Outdated'
+  | 'PolicyChanged'
+  | 'SecretChanged';
 
 /** The request to start the reconcile again, with the data that survive. */
 export interface StartAgain {

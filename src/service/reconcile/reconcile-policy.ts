@@ -37,6 +37,7 @@ const maxOvertaken = 20;
 
 /** What had changed when an attempt ended, for messages. A reconcile that has only taken the mutex is not included, because that is no change. */
 const changed: Readonly<Record<Exclude<Again, 'Prepared'>, string>> = {
+  Unassessed: 'the vulnerabilities that it has to know',
   Verified: 'what it selects',
   TargetChanged: 'its targets',
   Conflict: 'its targets',
@@ -49,7 +50,7 @@ const changed: Readonly<Record<Exclude<Again, 'Prepared'>, string>> = {
 /**
  * Brings the targets of one policy to the image that it selects. Expected results are values; an exception causes a wait or a retry. The first attempt selects,
  * and verifies if it can, without the mutex of the policy, so that a slow registry delays nobody else. The mutex is then held until a result, or until so much
- * has changed that another image must be selected.
+ * has changed that another image must be selected, or that sources of evidence have to be asked.
  */
 export async function reconcilePolicy(request: ReconcileRequest, ports: ReconcilePorts, signal: AbortSignal): Promise<Outcome> {
   const key = policyKey(request.policy);

@@ -6,8 +6,8 @@ import type { Outcome } from '../../core/plan/outcome.ts';
 import { isPending, isSameImage } from '../../core/plan/pending-candidate.ts';
 import type { Candidate } from '../../core/model/image-reference.ts';
 import { hasChanges } from '../../core/plan/plan-update.ts';
-import { withAssessments } from './assess.ts';
-import { imagesOf, type Attempt, type End, type Reconcile } from './attempt.ts';
+import { assess, type KnownEvidence } from './assess.ts';
+import { imagesOf, type Attempt, type End, type Progress, type Reconcile, type StartAgain } from './attempt.ts';
 import { completeSet } from './complete-set.ts';
 import { readConsents } from './consents.ts';
 import { findLack, rememberTags } from './examine-tag.ts';
@@ -36,9 +36,9 @@ function isVerifiedAhead({ spec }: Selection): boolean {
 }
 
 async function selectAnew(attempt: Attempt, ports: SelectPorts): Promise<Selected | Outcome> {
-  const { policy, spec, signal } = attempt;
+  const { policy, spec, signal, progress } = attempt;
   await Promise.all([ports.workloads.awaitTargets(policy, spec, signal), readConsents(attempt, ports.workloads)]);
-  const reconcile = { ...attempt, spec: await rememberTags(attempt) };
+  const reconcile = { ...attempt, request: requestNow(attempt), spec: await rememberTags(attempt) };
   const running = imagesOf(reconcile);
   const selectedAt = attempt.cluster.now();
   const found = await selectImage(reconcile, ports);
@@ -47,17 +47,23 @@ async function selectAnew(attempt: Attempt, ports: SelectPorts): Promise<Selecte
   const confirmed = await confirmPending(reconcile, aged, ports.registry);
   // Evidence may take minutes, in which tags move.
   const answeredAt = attempt.cluster.now();
-  const selection = await withAssessments(reconcile, aged, pendingOf(confirmed), ports);
+  const asking = { pending: pendingOf(confirmed), known: progress.evidence, answeredAt, mayAsk: true };
+  const { isComplete: _, ...assessed } = await assess(reconcile, aged, asking, ports);
   return {
-    selection,
+    ...assessed,
     running,
     selectedAt,
-    answeredAt,
     policySpec: policy.spec,
     generation: policy.generation,
     status: policy.status,
     ...confirmed,
   };
+}
+
+/** The request without the answer of a moment ago, if an earlier attempt has used it. */
+function requestNow({ request, progress }: Attempt): Attempt['request'] {
+  const { resolved: _, ...others } = request;
+  return progress.selected === undefined && progress.evidence === undefined ? request : others;
 }
 
 /** The image, or the result if there is none; throws PermanentError if no tag of the repository can be selected. */
@@ -90,22 +96,31 @@ function selectRemembered({ policy, spec, cluster }: Reconcile): Selection | und
   return isChanged ? undefined : { ...selection, isRemembered: true };
 }
 
-async function reconsider(attempt: Attempt, selected: Selected, ports: SelectPorts): Promise<Selected | Outcome> {
-  if (isOld(selected, attempt.cluster.now())) return selectAnew(attempt, ports);
-  const { selection } = selected;
+async function reconsider(attempt: Attempt, selected: Selected, ports: SelectPorts): Promise<Selected | End> {
+  const { request, progress, cluster } = attempt;
+  const { selection, evidence } = selected;
+  // Sources of evidence may take minutes, in which everything else about the policy would wait for its mutex.
+  const selectOutside = evidence === undefined ? () => selectAnew(attempt, ports) : () => leaveMutex(progress, evidence);
+  if (isOld(selected, cluster.now())) return selectOutside();
   const reconcile = { ...attempt, spec: selection.spec };
   const running = imagesOf(reconcile);
   if (running === selected.running) return selected;
   // If tags have an order, no new choice is made, so pushes since the selection are not considered.
   const isChosenAnew = mayGoBack(selection.spec) || selection.spec.strategy.mutableTag !== undefined;
-  const selectedAt = isChosenAnew ? attempt.cluster.now() : selected.selectedAt;
+  const selectedAt = isChosenAnew ? cluster.now() : selected.selectedAt;
   // A rollback is selected anew, because it must also leave what was applied since; and what others run, because a tag may have moved since.
-  if (attempt.request.rollbackTo !== undefined || selection.spec.strategy.isProven === true) return selectAnew(attempt, ports);
+  if (request.rollbackTo !== undefined || selection.spec.strategy.isProven === true) return selectOutside();
   if (!hasChanges(planFor(attempt, selection))) return { ...selected, running };
   const chosen = await selectAgain(reconcile, selection, ports.registry);
-  const answeredAt = attempt.cluster.now();
-  const again = await withAssessments(reconcile, chosen, pendingOf(selected), ports);
-  return { ...selected, running, selectedAt, answeredAt, selection: again };
+  const asking = { pending: pendingOf(selected), known: evidence, answeredAt: cluster.now(), mayAsk: false };
+  const { isComplete, ...assessed } = await assess(reconcile, chosen, asking, ports);
+  return isComplete ? { ...selected, ...assessed, running, selectedAt } : selectOutside();
+}
+
+/** Starts again without the mutex. What is known is used again, so that a source that is always slow is not asked for ever. */
+function leaveMutex(progress: Progress, evidence: KnownEvidence): StartAgain {
+  const { selected: _, verified: __, ...kept } = progress;
+  return { again: 'Unassessed', progress: { ...kept, evidence } };
 }
 
 function pendingOf({ pending, pendingImage }: Pick<Selected, 'pending' | 'pendingImage'>): Candidate | undefined {

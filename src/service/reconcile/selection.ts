@@ -11,6 +11,7 @@ import { sameRepository, type Candidate } from '../../core/model/image-reference
 import type { LatestImage, PolicyStatus } from '../../core/model/policy-status.ts';
 import type { CreationTimes } from '../../core/model/tag-strategy.ts';
 import { isSameJson } from '../../core/model/untyped.ts';
+import type { KnownEvidence } from './assess.ts';
 import type { Hint } from './resolve-tag.ts';
 
 /** Which image to consider, and how far to trust the hint. */
@@ -85,8 +86,10 @@ export interface Selected {
   readonly running: string;
   /** When the registry was asked, in ms since 1970. */
   readonly selectedAt: number;
-  /** When the registry had answered, in ms since 1970. */
+  /** When the registry had answered, or what was used of an earlier attempt about vulnerabilities if that is older, in ms since 1970. */
   readonly answeredAt: number;
+  /** What the sources of evidence have answered, for later attempts; absent unless the policy asks for evidence of vulnerabilities. */
+  readonly evidence?: KnownEvidence;
   /** The spec of the policy before the registry was asked, with the defaults of its namespace. */
   readonly policySpec: ImagePolicy['spec'];
   readonly generation: number;
@@ -101,6 +104,11 @@ const answerCountsMs = 20_000;
 
 /** Whether the registry must be asked again before anything is changed. */
 export function isOld({ answeredAt }: Selected, now: number): boolean {
+  return isAnswerOld(answeredAt, now);
+}
+
+/** Whether an answer from a time justifies no change any more. Both times in ms since 1970. */
+export function isAnswerOld(answeredAt: number, now: number): boolean {
   // The age is absolute, because a clock that was set back says nothing about it.
   return Math.abs(now - answeredAt) > answerCountsMs;
 }

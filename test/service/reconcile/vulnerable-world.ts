@@ -1,6 +1,7 @@
 /** Policy shop/web with rules about vulnerabilities, and what a scanner says of its images: a map from digests to evidence that tests fill. */
 import assert from 'node:assert/strict';
 import type { Assessment } from '../../../src/core/model/assessment.ts';
+import type { PolicyActions } from '../../../src/core/model/policy-actions.ts';
 import type { PolicySpec } from '../../../src/core/model/image-policy.ts';
 import { noEvidence, type Advisory, type Evidence } from '../../../src/core/model/vulnerabilities.ts';
 import { evidenceJobs } from '../../../src/service/reconcile/enqueue/evidence-jobs.ts';
@@ -48,6 +49,7 @@ const applied = {
 export function startVulnerable(spec: Partial<PolicySpec>, notMoreThanRunning?: 'High' | 'Critical') {
   const clock = { ms: startTime };
   const evidence = new Map<string, Evidence>([[digestOf('a'), scanOf([critical])]]);
+  const hanging = new Map<string, Promise<void>>();
   const asked: string[] = [];
   const writes: (readonly Assessment[])[] = [];
   const world = createWorld({
@@ -55,6 +57,7 @@ export function startVulnerable(spec: Partial<PolicySpec>, notMoreThanRunning?: 
     vulnerabilities: {
       read: async ({ digest }) => {
         asked.push(digest);
+        await hanging.get(digest);
         return evidence.get(digest) ?? noEvidence;
       },
     },
@@ -80,9 +83,16 @@ export function startVulnerable(spec: Partial<PolicySpec>, notMoreThanRunning?: 
   const vulnerabilities = { ...rules, ...(notMoreThanRunning !== undefined && { notMoreThanRunning }) };
   world.put(policyOf({ spec: specOf({ vulnerabilities, ...spec }), status: { observedGeneration: 1, history: [applied] } }));
   const policy = () => world.policies.get('shop/web') ?? assert.fail();
+  const act = async (actions: PolicyActions) => {
+    world.put({ ...policy(), actions });
+    const job = actionJob(policy()) ?? assert.fail('no job for the action');
+    await processTask(policyJob(policy(), { receivedAt: new Date(clock.ms).toISOString(), ...job }), contextOf(), counted);
+  };
   return {
     world,
     evidence,
+    /** What the source waits for before it answers about a digest. */
+    hanging,
     asked,
     writes,
     policy,
@@ -99,13 +109,10 @@ export function startVulnerable(spec: Partial<PolicySpec>, notMoreThanRunning?: 
         contextOf(),
         counted,
       ),
+    /** Sets annotations, and runs the job that they make. */
+    act,
     /** Sets the annotation of a release for now, and runs the job that it makes. */
-    release: async () => {
-      const release = new Date(clock.ms).toISOString();
-      world.put({ ...policy(), actions: { release } });
-      const job = actionJob(policy()) ?? assert.fail('no job for the release');
-      await processTask(policyJob(policy(), { receivedAt: release, ...job }), contextOf(), counted);
-    },
+    release: () => act({ release: new Date(clock.ms).toISOString() }),
     /** Runs the next delayed job that the status asks for, at its time. */
     ring: async () => {
       const jobs = [waitJob(policy()), ...evidenceJobs(policy(), new Date(clock.ms))].flatMap((job) => (job === undefined ? [] : [job]));
