@@ -1,4 +1,4 @@
-/** An attestation source at a real registry, with keys of one's own; notes what is asked of the registry. */
+/** An attestation source at a real registry, with keys of one's own, and what tests attest to there; notes what is asked of the registry. */
 import { wantSigner } from '../../../src/core/model/verification.ts';
 import type { Evidence } from '../../../src/core/model/vulnerabilities.ts';
 import { createRegistryClient } from '../../../src/service/registry/client.ts';
@@ -7,8 +7,10 @@ import { readTrustRoot } from '../../../src/service/verify/trust.ts';
 import { createAttestationSource } from '../../../src/service/vulnerabilities/attestations.ts';
 import { pushImage, pushIndex } from '../../harness/push-image.ts';
 import { startRegistry } from '../../harness/registry.ts';
-import { ecSigner, pemOf, releaser } from '../verify/cosign.ts';
+import { ecSigner, pemOf, releaser, statementOf, type EnvelopeLayer } from '../verify/cosign.ts';
+import type { Place } from '../verify/push-signature.ts';
 import { createSigstore } from '../verify/sigstore.ts';
+import { type Attestation, pushAttestation, scanByTrivy, scanType } from './push-attestation.ts';
 
 export const ours = ecSigner();
 export const sigstore = createSigstore();
@@ -17,13 +19,36 @@ export const sigstore = createSigstore();
 export const byKey = { keys: [{ secret: 'keys', key: 'cosign.pub' }], signers: [] };
 export const byReleaser = { keys: [], signers: [wantSigner(releaser)] };
 
+export const scannedAt = new Date('2026-03-01T12:00:00Z');
+export const scan = scanByTrivy(
+  [
+    ['CVE-2026-1', 'LOW'],
+    ['CVE-2026-1', 'CRITICAL', 'curl'],
+    ['CVE-2026-2', 'HIGH'],
+  ],
+  scannedAt,
+);
+
+/** What is signed about a digest: that scan unless given. */
+export const payloadOf = (digest: string, predicate: object = scan, predicateType = scanType) =>
+  statementOf(digest, { predicateType, predicate });
+/** A layer as cosign 2 annotates it. */
+export const envelope = ({ json, annotations }: EnvelopeLayer): EnvelopeLayer => ({
+  json,
+  annotations: { ...annotations, predicateType: scanType },
+});
+
+const repository = 'shop/web';
+
 export interface Shop {
-  readonly host: string;
-  readonly registry: { readonly host: string };
+  /** Where all of its images are. */
+  readonly place: Place;
   /** Pushes an image that nobody has pushed, and returns its digest. */
-  image(repository: string): Promise<string>;
-  index(repository: string, architectures: string[]): Promise<{ readonly digest: string }>;
-  read(repository: string, digest: string, attestations?: typeof byKey | typeof byReleaser): Promise<Evidence>;
+  image(): Promise<string>;
+  index(architectures: string[]): Promise<{ readonly digest: string }>;
+  /** Attests to a digest: that scan, signed by us, as cosign 3 does, unless given. */
+  attest(digest: string, attestation?: Partial<Attestation>, push?: typeof pushAttestation): Promise<void>;
+  read(digest: string, attestations?: typeof byKey | typeof byReleaser): Promise<Evidence>;
   /** What was asked of the registry since it was emptied. */
   readonly requests: string[];
   stop(): Promise<void>;
@@ -57,12 +82,13 @@ export async function openShop({ isRootless = false } = {}): Promise<Shop> {
   });
   let images = 0;
   return {
-    host,
-    registry,
+    place: { host, repository },
     requests,
-    image: async (repository) => (await pushImage({ host, repository, tag: `${++images}`, content: `image ${images}` })).digest,
-    index: (repository, architectures) => pushIndex({ host, repository, tag: `${++images}`, content: `image ${images}`, architectures }),
-    read: (repository, digest, attestations = byKey) =>
+    image: async () => (await pushImage({ host, repository, tag: `${++images}`, content: `image ${images}` })).digest,
+    index: (architectures) => pushIndex({ host, repository, tag: `${++images}`, content: `image ${images}`, architectures }),
+    attest: (digest, attestation, push = pushAttestation) =>
+      push(registry, repository, digest, { signer: ours, predicateType: scanType, predicate: scan, ...attestation }),
+    read: (digest, attestations = byKey) =>
       source.read(
         {
           source: { registry: host, path: repository },

@@ -1,38 +1,16 @@
 /** Attestations at a real registry that do not count: not signed, forged, about another image, unreadable. Each is a problem that says why. */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { digestOf as digestOfBytes } from '../../harness/push-image.ts';
 import { digestOf } from '../../core/model/samples.ts';
-import {
-  ecSigner,
-  signBundle,
-  signBundleKeyless,
-  signEnvelope,
-  signEnvelopeKeyless,
-  statementOf,
-  type EnvelopeLayer,
-} from '../verify/cosign.ts';
+import { ecSigner, signBundle, signBundleKeyless, signEnvelope, signEnvelopeKeyless } from '../verify/cosign.ts';
 import { createSigstore } from '../verify/sigstore.ts';
 import { pushBundle } from '../verify/push-signature.ts';
-import { byReleaser, openShop, ours, sigstore, type Shop } from './attest.ts';
-import { pushAttestation, pushAttestationOfCosign2, pushEnvelopes, scanByTrivy, scanType, vexOf, vexType } from './push-attestation.ts';
+import { byReleaser, envelope, openShop, ours, payloadOf, scan, scannedAt, sigstore } from './attest.ts';
+import { pushAttestationOfCosign2, pushEnvelopes, scanByTrivy, scanType, vexOf, vexType } from './push-attestation.ts';
 
-let shop: Shop;
-before(async () => {
-  shop = await openShop();
-});
+const shop = await openShop();
 after(() => shop.stop());
-
-const repository = 'shop/web';
-const scannedAt = new Date('2026-03-01T12:00:00Z');
-const scan = scanByTrivy([['CVE-2026-2', 'HIGH']], scannedAt);
-const scanned = { signer: ours, predicateType: scanType, predicate: scan };
-const payloadOf = (digest: string, predicate: object = scan, predicateType = scanType) => statementOf(digest, { predicateType, predicate });
-const place = () => ({ host: shop.host, repository });
-const envelope = ({ json, annotations }: EnvelopeLayer, predicateType = scanType) => ({
-  json,
-  annotations: { ...annotations, predicateType },
-});
 
 describe('a problem, and no evidence, is', () => {
   /** Replaces the signed statement by another one. */
@@ -45,11 +23,11 @@ describe('a problem, and no evidence, is', () => {
     return Buffer.from(JSON.stringify(forged));
   };
   const better = scanByTrivy([], scannedAt);
-  const bundle = (json: Buffer) => (digest: string) => pushBundle(place(), digest, { kind: 'bundle', json });
+  const bundle = (json: Buffer) => (digest: string) => pushBundle(shop.place, digest, { kind: 'bundle', json });
   const at =
     (predicate: object, predicateType = scanType) =>
     (digest: string) =>
-      pushAttestation(shop.registry, repository, digest, { signer: ours, predicateType, predicate });
+      shop.attest(digest, { predicateType, predicate });
   const unsigned = (digest: string) => ({
     json: Buffer.from(
       JSON.stringify({ payloadType: 'application/vnd.in-toto+json', payload: payloadOf(digest).toString('base64'), signatures: [] }),
@@ -61,17 +39,13 @@ describe('a problem, and no evidence, is', () => {
     [
       'one by another key',
       new RegExp(`${notSigned.source}a signature was made with another key`),
-      (digest) => pushAttestation(shop.registry, repository, digest, { ...scanned, signer: ecSigner() }),
+      (digest) => shop.attest(digest, { signer: ecSigner() }),
     ],
-    [
-      'one of cosign 2 by another key',
-      notSigned,
-      (digest) => pushAttestationOfCosign2(shop.registry, repository, digest, { ...scanned, signer: ecSigner() }),
-    ],
+    ['one of cosign 2 by another key', notSigned, (digest) => shop.attest(digest, { signer: ecSigner() }, pushAttestationOfCosign2)],
     [
       'one that is not signed',
       /^an attestation cannot be read: it is not signed \(sha256:/,
-      (digest) => pushEnvelopes(place(), digest, [envelope(unsigned(digest))]),
+      (digest) => pushEnvelopes(shop.place, digest, [envelope(unsigned(digest))]),
     ],
     [
       'one that was forged',
@@ -83,25 +57,25 @@ describe('a problem, and no evidence, is', () => {
       notSigned,
       (digest) => {
         const { json, annotations } = signEnvelope(digest, ours, { payload: payloadOf(digest) });
-        return pushEnvelopes(place(), digest, [envelope({ json: forge(json, payloadOf(digest, better)), annotations })]);
+        return pushEnvelopes(shop.place, digest, [envelope({ json: forge(json, payloadOf(digest, better)), annotations })]);
       },
     ],
     [
       'a keyless one where a key is wanted',
       new RegExp(`${notSigned.source}a signature is keyless`),
-      (digest) => pushBundle(place(), digest, signBundleKeyless(digest, { sigstore, payload: payloadOf(digest) })),
+      (digest) => pushBundle(shop.place, digest, signBundleKeyless(digest, { sigstore, payload: payloadOf(digest) })),
     ],
     [
       'one about another image',
       /by key cosign\.pub of Secret shop\/keys is about sha256:b{64}, and not about this image/,
-      (digest) => pushBundle(place(), digest, signBundle(digest, ours, { payload: payloadOf(digestOf('b')) })),
+      (digest) => pushBundle(shop.place, digest, signBundle(digest, ours, { payload: payloadOf(digestOf('b')) })),
     ],
     [
       'one about nothing',
       /is about nothing/,
       (digest) =>
         pushBundle(
-          place(),
+          shop.place,
           digest,
           signBundle(digest, ours, {
             payload: Buffer.from(
@@ -117,7 +91,7 @@ describe('a problem, and no evidence, is', () => {
       /nested deeper/,
       (digest) =>
         pushBundle(
-          place(),
+          shop.place,
           digest,
           signBundle(digest, ours, { payload: Buffer.from(`${'{"predicate":'.repeat(100)}1${'}'.repeat(100)}`) }),
         ),
@@ -183,14 +157,14 @@ describe('a problem, and no evidence, is', () => {
   ];
   for (const [name, why, push] of rows) {
     test(name, async () => {
-      const digest = await shop.image(repository);
+      const digest = await shop.image();
       await push(digest);
-      const { reports, statements, problems } = await shop.read(repository, digest);
+      const { reports, statements, problems } = await shop.read(digest);
       assert.deepEqual([reports, statements], [[], []]);
       assert.equal(problems.length, 1, JSON.stringify(problems));
       assert.match(problems[0] ?? '', why);
       assert.ok((problems[0] ?? '').length < 700);
-      assert.deepEqual((await shop.read(repository, digest)).problems, problems, 'it is the same once it is remembered');
+      assert.deepEqual((await shop.read(digest)).problems, problems, 'it is the same once it is remembered');
     });
   }
 
@@ -202,11 +176,11 @@ describe('a problem, and no evidence, is', () => {
       { sigstore, isCertificateLogged: false },
     ];
     for (const options of wrong) {
-      const digest = await shop.image(repository);
+      const digest = await shop.image();
       const content = { ...options, payload: payloadOf(digest) };
-      await pushBundle(place(), digest, signBundleKeyless(digest, content));
-      await pushEnvelopes(place(), digest, [envelope(signEnvelopeKeyless(digest, content))]);
-      const { reports, problems } = await shop.read(repository, digest, byReleaser);
+      await pushBundle(shop.place, digest, signBundleKeyless(digest, content));
+      await pushEnvelopes(shop.place, digest, [envelope(signEnvelopeKeyless(digest, content))]);
+      const { reports, problems } = await shop.read(digest, byReleaser);
       assert.deepEqual(reports, []);
       assert.ok(
         problems.length > 0 && problems.every((one) => one.startsWith('an attestation of vulnerabilities is not signed by ')),
@@ -216,12 +190,12 @@ describe('a problem, and no evidence, is', () => {
   });
 
   test('a keyless one that was forged', async () => {
-    const digest = await shop.image(repository);
+    const digest = await shop.image();
     const { json } = signBundleKeyless(digest, { sigstore, payload: payloadOf(digest) });
     await bundle(forge(json, payloadOf(digest, better)))(digest);
     const layer = signEnvelopeKeyless(digest, { sigstore, payload: payloadOf(digest) });
-    await pushEnvelopes(place(), digest, [envelope({ ...layer, json: forge(layer.json, payloadOf(digest, better)) })]);
-    const { reports, problems } = await shop.read(repository, digest, byReleaser);
+    await pushEnvelopes(shop.place, digest, [envelope({ ...layer, json: forge(layer.json, payloadOf(digest, better)) })]);
+    const { reports, problems } = await shop.read(digest, byReleaser);
     assert.deepEqual(reports, []);
     assert.ok(
       problems.every((one) => one.includes('cannot be verified')),
@@ -230,17 +204,19 @@ describe('a problem, and no evidence, is', () => {
   });
 
   test('hidden in no message', async () => {
-    const digest = await shop.image(repository);
+    const digest = await shop.image();
     const payload = Buffer.from(payloadOf(digest).toString().replace('https://in-toto.io/Statement/v1', 'a\\u202eb\\u001b[2J'));
-    await pushBundle(place(), digest, signBundle(digest, ours, { payload }));
-    const { problems } = await shop.read(repository, digest);
+    await pushBundle(shop.place, digest, signBundle(digest, ours, { payload }));
+    const { problems } = await shop.read(digest);
     assert.match(problems.join(), /it is of type "a b \[2J"/);
   });
 
   async function pushGone(digest: string): Promise<void> {
     const layer = envelope(signEnvelope(digest, ours, { payload: payloadOf(digest) }));
-    await pushEnvelopes(place(), digest, [layer]);
-    const { ok } = await fetch(`http://${shop.host}/v2/${repository}/blobs/${digestOfBytes(layer.json)}`, { method: 'DELETE' });
+    await pushEnvelopes(shop.place, digest, [layer]);
+    const { ok } = await fetch(`http://${shop.place.host}/v2/${shop.place.repository}/blobs/${digestOfBytes(layer.json)}`, {
+      method: 'DELETE',
+    });
     assert.ok(ok);
   }
 
