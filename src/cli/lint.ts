@@ -1,10 +1,12 @@
 import type { AllowedChecks } from '../service/checks/allowed-checks.ts';
 import { type Config, readConfig, registryAliases } from '../service/config/settings.ts';
 import { processSource } from '../service/config/environment.ts';
+import { namespaceRulesOf } from '../service/config/policy-defaults.ts';
 import type { ResourceGroup } from '../service/resources/resource-group.ts';
 import { defineCommand, type Options, type Terminal, UsageError } from '../service/command-line/command.ts';
 import { allowedBy, checkFindings } from './lint/check-findings.ts';
 import { followFindings } from './lint/follow-findings.ts';
+import { defaultsIn, exceptionFindings } from './lint/idle-exceptions.ts';
 import { formatReport, type LintedFile } from './lint/format-report.ts';
 import { lintText } from './lint/lint-text.ts';
 import { sharedWarnings } from './lint/shared-warnings.ts';
@@ -29,7 +31,7 @@ const options = {
   ...clusterOptions,
   'docker-config': registryOptions['docker-config'],
   config: fileOption(
-    'the configuration of the service, for customTargets and checks, and all that decides with --cluster; only what is built in unless given',
+    'the configuration of the service, for customTargets, checks and policyDefaults, and all that decides with --cluster; only what is built in unless given',
   ),
   ...outputOption,
 } as const satisfies Options;
@@ -60,14 +62,15 @@ Exit codes: 0 no problems, 1 problems, 2 a file cannot be read, there is no poli
   async run({ output, config: file, cluster = false, ...values }, paths, terminal) {
     checkUsage({ cluster, ...values }, paths);
     const config = file === undefined && !cluster ? undefined : readConfig(processSource(file));
-    const operator = file === undefined || config === undefined ? undefined : operatorOf(config);
-    const allowed = file === undefined || config === undefined ? undefined : allowedBy(config);
+    const given = file === undefined ? undefined : config;
+    const operator = given && operatorOf(given);
+    const allowed = given && allowedBy(given);
     const { linted, unreadable } = await lintFiles(paths, terminal, operator);
     const finish = (files: readonly LintedFile[]) => {
       report({ files, unreadable, paths }, output, terminal);
       return exitCodeOf(files, unreadable);
     };
-    if (!cluster || config === undefined) return finish(await withCheckProblems(withComparisons(linted, operator), allowed));
+    if (!cluster || config === undefined) return finish(await withCheckProblems(withComparisons(linted, given), allowed));
     return withCluster(
       values,
       terminal,
@@ -113,14 +116,19 @@ async function lintFiles(paths: readonly string[], terminal: Terminal, operator:
   return { linted: texts.map((file) => lintFile(file, resources, operator)), unreadable };
 }
 
-/** The same files, with what is found only by comparing the policies of all of them: shared containers, and what keeps one from following another. */
-function withComparisons(files: readonly LintedFile[], operator: Operator): readonly LintedFile[] {
+/**
+ * The same files, with what is found only by comparing the policies with each other and with the configuration: shared containers, what keeps one from following
+ * another, and exceptions from waits that there are not.
+ */
+function withComparisons(files: readonly LintedFile[], config: Config | undefined): readonly LintedFile[] {
   const located = files.flatMap(({ path, manifests }) => manifests.policies.map((one) => ({ path, ...one })));
   const workloads = files.flatMap(({ manifests }) => manifests.workloads);
-  const found = sharedWarnings(located, { workloads, aliases: operator?.aliases ?? new Map() });
+  const found = sharedWarnings(located, { workloads, aliases: config ? registryAliases(config) : new Map() });
   const shared = found.map(({ path, warning }) => ({ path, severity: 'warning' as const, ...warning }));
   const followed = followFindings(located).map(({ path, severity, finding }) => ({ path, severity, ...finding }));
-  return files.map((file) => withFindings(file, [...shared, ...followed]));
+  const hasDefault = defaultsIn(config && namespaceRulesOf(config));
+  const exempt = located.flatMap((one) => exceptionFindings(one, hasDefault));
+  return files.map((file) => withFindings(file, [...shared, ...followed, ...exempt]));
 }
 
 /** The same files, with added problems of checks that the configuration does not allow. */

@@ -23,6 +23,7 @@ import type { AllowedChecks } from '../../service/checks/allowed-checks.ts';
 import { checkFindings } from './check-findings.ts';
 import { clusterFindings, type ClusterFinding } from './cluster-findings.ts';
 import { followFindings } from './follow-findings.ts';
+import { exceptionFindings, type HasDefault } from './idle-exceptions.ts';
 import { clusterPath, type LintedFile } from './format-report.ts';
 import { sharedWarnings, type LocatedPolicy } from './shared-warnings.ts';
 import { readContextOf } from '../read-context.ts';
@@ -95,7 +96,10 @@ export async function lintCluster(client: KubeClient, wanted: ClusterLint): Prom
       }),
     );
     const followed = followFindings(located, considered).map(({ path, severity, finding }) => ({ path, severity, ...finding }));
-    const all = [...findings, ...shared, ...followed, ...ofChecks.flatMap(valueOf)];
+    // The policies have their defaults, as far as the configuration and the labels of their Namespace are known.
+    const hasDefault: HasDefault = ({ namespace: of }) => (wanted.allowed === undefined ? 'unread' : scope.doubt([of]) !== undefined);
+    const exempt = located.flatMap((one) => exceptionFindings(one, hasDefault));
+    const all = [...findings, ...shared, ...followed, ...exempt, ...ofChecks.flatMap(valueOf)];
     return (wanted.files ?? [clusterFile(keys.length)]).map((file) => withFindings(file, all));
   } finally {
     progress.stop();

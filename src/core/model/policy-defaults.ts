@@ -92,15 +92,16 @@ export function matchingDefaults({ namespaces }: NamespaceRules, namespace: stri
   return namespaces.filter(matches).map(({ values }) => values);
 }
 
-/**
- * The spec with the defaults of its namespace and of the cluster for all settings that it does not have. Without defaults, the same object. What replaces one
- * given tag has no default of minAge: the BaseImagePolicy whose rebased image it is has waited for the age of the base.
- */
+/** Whether a setting may have a default. What replaces one given tag has none of minAge: the BaseImagePolicy whose rebased image it is has waited for that of the base. */
+export function takesDefault({ origins, strategy }: Pick<PolicySpec, 'origins' | 'strategy'>, setting: DefaultedSetting): boolean {
+  return origins[setting] !== 'policy' && (setting !== 'minAge' || strategy.replaces === undefined);
+}
+
+/** The spec with the defaults of its namespace and of the cluster for all settings that take one. Without defaults, the same object. */
 export function withDefaults(spec: PolicySpec, ofNamespace: readonly SettingValues[], ofCluster: SettingValues): PolicySpec {
   const layers = layersOf(ofNamespace, ofCluster);
-  const hasNone = (setting: DefaultedSetting) =>
-    spec.origins[setting] === 'policy' || (setting === 'minAge' && spec.strategy.replaces !== undefined);
-  const find = (setting: DefaultedSetting) => (hasNone(setting) ? undefined : layers.find(([, values]) => values[setting] !== undefined));
+  const find = (setting: DefaultedSetting) =>
+    takesDefault(spec, setting) ? layers.find(([, values]) => values[setting] !== undefined) : undefined;
   const [poll, minAge, windows, rollout] = [find('poll'), find('minAge'), find('windows'), find('rollout')];
   if ([poll, minAge, windows, rollout].every((found) => found === undefined)) return spec;
   const { rollout: _, maxParallel: __, ...rest } = spec;
