@@ -121,6 +121,7 @@ export const comparedRows = {
     argocdImageUpdater: `[cosign](${updater}/docs/configuration/images.md#image-signature-verification) by key, since 1.3`,
     flux: `those of [OCI artifacts and Helm charts](https://fluxcd.io/flux/cheatsheets/oci-artifacts/#signing-and-verification), with cosign or Notation, by key or keyless`,
   },
+  vulnerabilities: { topic: 'known vulnerabilities decide when an image is applied' },
   bases: { topic: 'updates what is built on a base image' },
   environments: {
     topic: 'promotion through environments',

@@ -54,6 +54,8 @@ const own: Readonly<Record<keyof typeof comparedRows, () => string>> = {
   holds: () => `[${guards.length} guards](guards.md): ${guards.map(({ id }) => id).join(', ')}`,
   failures: () => `[${codes(choices('spec.rollout.onFailure'))}](rollouts.md)`,
   signatures: () => '[cosign](signatures.md) 2 and 3, by key or keyless; no Notation',
+  vulnerabilities: () =>
+    'where a policy asks for it: an image that fixes vulnerabilities of what runs [skips waits](vulnerabilities.md), and one with more of them is held; they are read from signed attestations (`vuln`, OpenVEX), Harbor or Trivy Operator, without a scanner of its own',
   bases: () =>
     `[yes](base-images.md): reports, restarts, [rebases](rebase.md), or has them rebuilt by CI ([${codes(Object.keys(systems))}](rebuilds.md))`,
   environments: () => 'within a cluster: production [follows](environments.md) what staging has run for a time',
