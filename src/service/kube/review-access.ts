@@ -1,4 +1,5 @@
 import { inParallel } from '../../core/async/in-parallel.ts';
+import type { PermissionRule } from '../../core/model/permission-rule.ts';
 import type { KubeClient } from './client.ts';
 
 /** A user of the cluster, in the API server's terms. */
@@ -61,19 +62,11 @@ export async function reviewOwnAccess(client: KubeClient, access: ResourceAccess
   return answer.status?.allowed === true;
 }
 
-/** A rule in RBAC's terms. */
-export interface AccessRule {
-  readonly apiGroups: readonly string[];
-  readonly resources: readonly string[];
-  readonly resourceNames?: readonly string[];
-  readonly verbs: readonly string[];
-}
-
 const reviewsAtOnce = 8;
 
 /** The rules' accesses that are not granted in the namespace (undefined: in all), such as `patch deployments.apps`. Each costs a request. */
 export async function findMissingAccess(
-  rules: readonly AccessRule[],
+  rules: readonly PermissionRule[],
   namespace: string | undefined,
   isAllowed: (access: ResourceAccess) => Promise<boolean>,
 ): Promise<readonly string[]> {

@@ -43,14 +43,6 @@ export type PermissionFile = keyof typeof consequences;
 /** The files whose permissions are checked, as a list. */
 export const permissionFiles = Object.keys(consequences) as readonly PermissionFile[];
 
-/** A rule in RBAC's terms. */
-export interface PermissionRule {
-  readonly apiGroups: readonly string[];
-  readonly resources: readonly string[];
-  readonly resourceNames?: readonly string[];
-  readonly verbs: readonly string[];
-}
-
 /** Checks that the service has the permissions that the chart grants. */
 export const permissions: Check<PermissionFacts> = {
   id: 'permissions',
