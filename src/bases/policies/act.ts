@@ -4,7 +4,7 @@ import type { BaseStatus, Dependent } from '../../core/model/base-status.ts';
 import { defined } from '../../core/model/defined.ts';
 import type { Repository } from '../../core/model/image-reference.ts';
 import type { ImageSource } from '../../core/model/image-source.ts';
-import { maxLengths } from '../../core/model/policy-status.ts';
+import { maxLengths } from '../../core/model/status-fields.ts';
 import { actionAnnotations } from '../../core/model/policy-actions.ts';
 import { cut } from '../../core/model/text.ts';
 import type { Workload, WorkloadRef } from '../../core/model/workload.ts';

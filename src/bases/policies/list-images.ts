@@ -3,7 +3,7 @@ import type { BaseWorkloads } from '../../core/model/base-policy.ts';
 import { formatRepository, type RegistryAliases, type Repository, tryParseImageReference } from '../../core/model/image-reference.ts';
 import { type LabelSelector, matchesSelector } from '../../core/model/label-selector.ts';
 import type { WorkloadView } from '../../core/model/resolve-target.ts';
-import { maxLengths } from '../../core/model/policy-status.ts';
+import { maxLengths } from '../../core/model/status-fields.ts';
 import { runningTag } from '../../core/model/running-image.ts';
 import { cut } from '../../core/model/text.ts';
 import { refOf, workloadKey, type Workload, type WorkloadContainer } from '../../core/model/workload.ts';

@@ -3,7 +3,7 @@ import { type TriggerAction } from '../../core/model/base-policy.ts';
 import { maxRequests } from '../../core/model/base-status.ts';
 import { defined } from '../../core/model/defined.ts';
 import { formatRepository } from '../../core/model/image-reference.ts';
-import { maxLengths } from '../../core/model/policy-status.ts';
+import { maxLengths } from '../../core/model/status-fields.ts';
 import { cut, formatDuration } from '../../core/model/text.ts';
 import { findContainer } from '../../core/model/workload.ts';
 import { isReleased } from '../../core/plan/guards/released.ts';

@@ -8,7 +8,7 @@ import { defined } from '../../core/model/defined.ts';
 import { describeError, PermanentError } from '../../core/model/errors.ts';
 import { matchesSelector } from '../../core/model/label-selector.ts';
 import { cut, listFew, toSeconds } from '../../core/model/text.ts';
-import { maxLengths } from '../../core/model/policy-status.ts';
+import { maxLengths } from '../../core/model/status-fields.ts';
 import { formatWorkload, workloadKey, type WorkloadRef } from '../../core/model/workload.ts';
 import { nextOpening } from '../../core/plan/next-opening.ts';
 import { canariesElsewhere, doneElsewhere, nextWave, type Wave, type WaveMember } from '../../core/plan/next-wave.ts';

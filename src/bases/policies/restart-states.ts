@@ -1,6 +1,6 @@
 /** The progress of the restarts of workloads, and the resulting states of their images. Pure. */
 import { formatRepository } from '../../core/model/image-reference.ts';
-import { maxLengths } from '../../core/model/policy-status.ts';
+import { maxLengths } from '../../core/model/status-fields.ts';
 import { cut, toSeconds } from '../../core/model/text.ts';
 import { formatWorkload, workloadKey, type WorkloadRef } from '../../core/model/workload.ts';
 import type { WaveMember } from '../../core/plan/next-wave.ts';

@@ -4,7 +4,7 @@ import { defined } from '../../core/model/defined.ts';
 import type { RebaseAction } from '../../core/model/base-policy.ts';
 import { formatRepository } from '../../core/model/image-reference.ts';
 import { cut } from '../../core/model/text.ts';
-import { maxLengths } from '../../core/model/policy-status.ts';
+import { maxLengths } from '../../core/model/status-fields.ts';
 import { workloadKey, type Workload, type WorkloadRef } from '../../core/model/workload.ts';
 import type { Acted, Acting, Chosen, ImageBehind, ImageState, UsableBasePolicy } from './act.ts';
 import { childManifest, childName, type Child, type ChildManifest, type Replacement } from './child-policies.ts';

@@ -1,21 +1,21 @@
 /** The approvals of several people in the status of an ImagePolicy: of which image, by whom, and what is missing. */
 import { z } from 'zod';
+import { count, digest, tag, text, time } from './status-fields.ts';
 
 /** The maximum number of listed approvals; no policy asks for more than 10. */
 const maxApprovals = 32;
-const time = (description: string) => z.iso.datetime().max(64).describe(description);
 
 const approvedBy = {
-  user: z.string().max(253).describe('Who approves it, as the API server knows him.'),
+  user: text(253, 'Who approves it, as the API server knows him.'),
   at: time('When, as he says.'),
 };
 /** Schema of the approvals of one image. */
 export const approvalRound = z
   .object({
-    tag: z.string().max(128).describe('The tag that waits for approval, or was approved.'),
-    digest: z.string().max(160).describe('Its digest.'),
+    tag: tag('The tag that waits for approval, or was approved.'),
+    digest: digest('Its digest.'),
     since: time('Earlier approvals do not count.'),
-    generation: z.int().min(0).describe('The generation of the policy for which they count.'),
+    generation: count('The generation of the policy for which they count.'),
     required: z.int().min(1).describe('How many people have to approve it.'),
     given: z
       .array(
@@ -23,7 +23,7 @@ export const approvalRound = z
           .object({
             ...approvedBy,
             seenAt: time('When the service saw it.'),
-            reason: z.string().max(300).describe('Why, if he says so.').exactOptional(),
+            reason: text(300, 'Why, if he says so.').exactOptional(),
           })
           .describe('An approval that counts.'),
       )

@@ -1,6 +1,7 @@
 /** What the vulnerabilities of a selected image say about a change to it, as the status of a policy keeps it. `plan/assess-vulnerabilities.ts` makes it. */
 import { z } from 'zod';
 import type { Immutable } from './immutable.ts';
+import { count, digest, image, tag, text, time } from './status-fields.ts';
 import { vulnerabilitySeverities } from './vulnerabilities.ts';
 
 /** The maximum number of assessments in a status (the selected image, and the one that waits), of compared images, and of listed advisories. */
@@ -8,9 +9,7 @@ export const maxAssessments = 2;
 export const maxCompared = 5;
 export const maxAdvisories = 10;
 
-const text = (max: number, description: string) => z.string().max(max).describe(description);
 const severity = (description: string) => z.enum(vulnerabilitySeverities).describe(description);
-const time = (description: string) => z.iso.datetime().max(64).describe(description);
 
 const advisories = (description: string) =>
   z
@@ -20,8 +19,8 @@ const advisories = (description: string) =>
 
 const compared = z
   .object({
-    image: text(1_024, 'The image that runs.'),
-    digest: text(160, 'Its digest.').exactOptional(),
+    image: image('The image that runs.'),
+    digest: digest('Its digest.').exactOptional(),
     byTag: z
       .boolean()
       .exactOptional()
@@ -37,8 +36,8 @@ const compared = z
     more: z
       .object({
         severity: severity('The highest severity from which on the new image has more.'),
-        count: z.int().min(0).describe('How many the new image has.'),
-        running: z.int().min(0).describe('How many the running image has.'),
+        count: count('How many the new image has.'),
+        running: count('How many the running image has.'),
       })
       .exactOptional()
       .describe('That the new image has more vulnerabilities; absent if it has not.'),
@@ -48,8 +47,8 @@ const compared = z
 /** The schema of an assessment. */
 export const assessment = z
   .object({
-    tag: text(128, 'The tag of the image.'),
-    digest: text(160, 'The digest of the image.'),
+    tag: tag('The tag of the image.'),
+    digest: digest('The digest of the image.'),
     at: time('Since when this is known as it is.'),
     unknown: text(512, 'Why its vulnerabilities are not known; absent if they are.').exactOptional(),
     by: text(512, 'Whose reports count.').exactOptional(),

@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { approvalRound } from './approval-round.ts';
 import type { Immutable } from './immutable.ts';
-import { conditions, maxLengths } from './policy-status.ts';
+import { conditions } from './policy-status.ts';
+import { count, digest, image, maxLengths, message, tag, text, time } from './status-fields.ts';
 import { withoutLongLists, withoutOddFields } from './stored-status.ts';
 
 /** The maximum lengths of the lists of a status. */
@@ -12,14 +13,6 @@ export const maxRequests = 20;
 
 /** The maximum of `waves.maxParallel`. */
 const maxWave = 100;
-
-const text = (max: number, description: string) => z.string().max(max).describe(description);
-const time = (description: string) => z.iso.datetime().max(maxLengths.time).describe(description);
-const count = (description: string) => z.int().min(0).describe(description);
-const digest = (description: string) => text(maxLengths.digest, description);
-const tag = (description: string) => text(maxLengths.tag, description);
-const image = (description: string) => text(maxLengths.image, description);
-const message = (description: string) => text(maxLengths.message, description);
 
 const base = z
   .object({ tag: tag('The tag.'), digest: digest('Its digest.'), selectedAt: time('When the policy first selected it.') })

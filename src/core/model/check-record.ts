@@ -1,15 +1,10 @@
 /** The records of checks (`rollout.checks`) in the status of a policy. */
 import { z } from 'zod';
+import { digest, message, tag, text, time } from './status-fields.ts';
 
 /** The maximum number of checks of one policy, and of those that its status lists. */
 export const maxChecks = 8;
 export const maxChecksListed = 3 * maxChecks;
-
-const text = (max: number, description: string) => z.string().max(max).describe(description);
-const tag = (description: string) => text(128, description);
-const digest = (description: string) => text(160, description);
-const message = (description: string) => text(1_024, description);
-const time = (description: string) => z.iso.datetime().max(64).describe(description);
 
 const checkJob = z
   .object({ name: text(63, 'Its name.'), uid: text(64, 'Its uid: another object of this name does not count.') })

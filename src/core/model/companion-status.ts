@@ -1,14 +1,10 @@
 /** The parts of a status about images that are changed together (`companions.ts`). */
 import { z } from 'zod';
+import { digest, image, tag, text, time } from './status-fields.ts';
 
 /** The most images in `spec.alongside`, and the most of their containers in a workload. */
 export const maxCompanions = 8;
 export const maxCompanionContainers = 16;
-
-/** The lengths are those of the same fields in `policy-status.ts`. */
-const tag = (description: string) => z.string().max(128).describe(description);
-const digest = (description: string) => z.string().max(160).describe(description);
-const image = (description: string) => z.string().max(1_024).describe(description);
 
 /** The digest of a set. */
 export const setDigest = digest(
@@ -20,7 +16,7 @@ export const companions = z
   .array(
     z
       .object({
-        image: z.string().max(255).describe('The repository of the companion.'),
+        image: text(255, 'The repository of the companion.'),
         tag: tag('The tag of the companion.'),
         digest: digest('The digest that the tag pointed to.'),
       })
@@ -35,7 +31,7 @@ export const alongside = z
   .array(
     z
       .object({
-        container: z.string().max(71).describe('The container.'),
+        container: text(71, 'The container.'),
         from: image('The previous image.'),
         to: image('The new image.'),
       })
@@ -65,6 +61,6 @@ export const incompleteImage = z
     tag: tag('The tag.'),
     digest: digest('The digest that the tag pointed to.').exactOptional(),
     missing: z.array(image('What is missing.')).max(maxCompanions).describe('The companions that the registry does not hold.'),
-    since: z.iso.datetime().max(64).describe('When the policy first saw it without them: spec.alongside.within counts from here.'),
+    since: time('When the policy first saw it without them: spec.alongside.within counts from here.'),
   })
   .describe('An image that waits for companions, or was passed over because they did not come.');

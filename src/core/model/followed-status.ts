@@ -1,13 +1,9 @@
 /** What the status of a policy says to the policies that follow it, and what a follower has seen of those that it follows. */
 import { z } from 'zod';
+import { digest, maxLengths, tag, text, time } from './status-fields.ts';
 
 /** The maximum number of policies that one policy may follow. */
 export const maxFollowed = 10;
-
-const lengths = { tag: 128, digest: 160, message: 1_024, time: 64 };
-const time = (description: string) => z.iso.datetime().max(lengths.time).describe(description);
-const digest = (description: string) => z.string().max(lengths.digest).describe(description);
-const tag = (description: string) => z.string().max(lengths.tag).describe(description);
 
 /** The image that all targets run, complete and available. Only policies that another one follows have it. */
 const healthySchema = z
@@ -21,12 +17,12 @@ const healthySchema = z
 /** One followed policy, as it was seen when this policy was evaluated last. */
 const followedSchema = z
   .object({
-    namespace: z.string().max(63).describe('Namespace of the followed policy.'),
-    name: z.string().max(253).describe('Name of the followed policy.'),
+    namespace: text(63, 'Namespace of the followed policy.'),
+    name: text(253, 'Name of the followed policy.'),
     tag: tag('The tag of the image that it runs, if that is known.').exactOptional(),
     digest: digest('The digest that its targets run, complete and available; absent if there is none.').exactOptional(),
     since: time('Since when they have run it without an interruption.').exactOptional(),
-    message: z.string().max(lengths.message).exactOptional().describe('Why it does not show an image.'),
+    message: z.string().max(maxLengths.message).exactOptional().describe('Why it does not show an image.'),
   })
   .describe('A followed policy, and the image that its targets run.');
 

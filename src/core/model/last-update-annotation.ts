@@ -1,7 +1,8 @@
 /** The annotation in which a workload records our last change to a container (`last-update.ts`): its name, and its value as a text. */
 import { parseJson } from './untyped.ts';
 import { limits, type LastUpdate, type PastChange, type PastCompanion, type RecentChange, type Retry } from './last-update.ts';
-import { isTriggerSource, maxLengths } from './policy-status.ts';
+import { isTriggerSource } from './policy-status.ts';
+import { maxLengths } from './status-fields.ts';
 import { readVolumeName } from './workload.ts';
 
 /** The maximum length of the annotation; we never write more. The API server stores 256 KiB, which take too long to parse if they are nested deeply. */

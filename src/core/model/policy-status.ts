@@ -8,35 +8,14 @@ import { sides } from './failure-side.ts';
 import { followFields } from './followed-status.ts';
 import type { Immutable } from './immutable.ts';
 import { documentation } from './reasons.ts';
+import { count, digest, image, maxLengths, message, tag, text, time } from './status-fields.ts';
 
 /** The maximum length of the lists of changes and of images. They would otherwise grow with every change. */
 export const maxListed = 10;
 /** The maximum number of listed containers; `targetCounts` counts all. */
 export const maxTargetsListed = 20;
-export const maxLengths = {
-  tag: 128,
-  /** Room for a tag and a count. */
-  running: 140,
-  digest: 160,
-  image: 1_024,
-  message: 1_024,
-  reason: 64,
-  request: 253,
-  receiver: 63,
-  event: 128,
-  /** Longer than any time; without it, a fraction of a second may have any number of digits. */
-  time: 64,
-} as const;
 
-const text = (max: number, description: string) => z.string().max(max).describe(description);
-const tag = (description: string) => text(maxLengths.tag, description);
-const digest = (description: string) => text(maxLengths.digest, description);
-const image = (description: string) => text(maxLengths.image, description);
-const message = (description: string) => text(maxLengths.message, description);
 const reason = text(maxLengths.reason, 'The reason, as a stable word for programs.');
-const count = (description: string) => z.int().min(0).describe(description);
-/** A time as this service writes it, RFC 3339. */
-const time = (description: string) => z.iso.datetime().max(maxLengths.time).describe(description);
 /** A time that other writers set as well. The API server checks it, and the reader accepts any short text. */
 const foreignTime = (description: string) => z.string().max(maxLengths.time).meta({ format: 'date-time', description });
 
@@ -46,7 +25,7 @@ const workload = {
   namespace: text(63, 'Namespace of the workload.'),
   name: text(253, 'Name of the workload.'),
 };
-// The uid is optional, because entries of earlier versions have none.
+// A target that was not found has no uid.
 const uid = text(63, 'UID of the workload, which distinguishes it from a later one of the same name.').exactOptional();
 const container = (description: string) => text(71, description);
 

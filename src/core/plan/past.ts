@@ -6,7 +6,8 @@ import { defined } from '../model/defined.ts';
 import type { ImagePolicy } from '../model/image-policy.ts';
 import { tryParseImageReference, type Candidate } from '../model/image-reference.ts';
 import { fieldManager, isImpossible, lastUpdateOf, pastChanges, updatedTag, type PastChange } from '../model/last-update.ts';
-import { maxLengths, maxListed, type HistoryEntry, type PolicyStatus } from '../model/policy-status.ts';
+import { maxListed, type HistoryEntry, type PolicyStatus } from '../model/policy-status.ts';
+import { maxLengths } from '../model/status-fields.ts';
 import { cut } from '../model/text.ts';
 import { findContainer, identityOf, imagesOf, isSameObject, type Workload, type WorkloadIdentity } from '../model/workload.ts';
 

@@ -1,6 +1,7 @@
 /** What an answer to a check means: the next question, or a verdict. Pure: called again with the newest status after a conflict. */
 import type { CheckJob, CheckRecord } from '../model/check-record.ts';
-import { maxLengths, type PolicyStatus } from '../model/policy-status.ts';
+import type { PolicyStatus } from '../model/policy-status.ts';
+import { maxLengths } from '../model/status-fields.ts';
 import { deadlineOfCheck, type CheckAnswer, type CheckSettings } from '../model/rollout-check.ts';
 import { cut } from '../model/text.ts';
 

@@ -1,6 +1,6 @@
 import type { BaseImagePolicy } from '../model/base-policy.ts';
 import type { BaseStatus } from '../model/base-status.ts';
-import { maxLengths } from '../model/policy-status.ts';
+import { maxLengths } from '../model/status-fields.ts';
 import { cut } from '../model/text.ts';
 import { isReleased } from './guards/released.ts';
 

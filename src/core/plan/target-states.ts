@@ -1,7 +1,8 @@
 /** The fields of the status about the targets: each container, their counts, and the running tags. */
 import { defined } from '../model/defined.ts';
 import { tryParseImageReference } from '../model/image-reference.ts';
-import { maxLengths, maxTargetsListed, type ContainerState, type PolicyStatus, type TargetCounts } from '../model/policy-status.ts';
+import { maxTargetsListed, type ContainerState, type PolicyStatus, type TargetCounts } from '../model/policy-status.ts';
+import { maxLengths } from '../model/status-fields.ts';
 import { tagOfImage } from '../model/running-image.ts';
 import { cut } from '../model/text.ts';
 import { identityOf, isSameObject, isSameWorkload, type WorkloadIdentity } from '../model/workload.ts';

@@ -1,6 +1,6 @@
 /** A hash of the targets that a status does not list, because a status must not grow with their number. */
 import { hash } from 'node:crypto';
-import { maxLengths } from '../model/policy-status.ts';
+import { maxLengths } from '../model/status-fields.ts';
 import { cut } from '../model/text.ts';
 import { workloadKey } from '../model/workload.ts';
 import type { SeenContainer } from './seen-targets.ts';

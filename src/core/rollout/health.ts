@@ -20,7 +20,7 @@ import { matchesTarget } from '../model/resolve-target.ts';
 import { runningDigest, runningTag } from '../model/running-image.ts';
 import type { TargetSnapshot } from '../model/target-snapshot.ts';
 import { cut, toSeconds } from '../model/text.ts';
-import { maxLengths } from '../model/policy-status.ts';
+import { maxLengths } from '../model/status-fields.ts';
 import { formatWorkload, imagesOf, type Workload } from '../model/workload.ts';
 import { isWatchedTarget } from './watched-images.ts';
 

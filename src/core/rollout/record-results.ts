@@ -2,7 +2,8 @@
 import { isSameWhole, wholeDigest } from '../model/companions.ts';
 import { defined } from '../model/defined.ts';
 import type { HistoryEntry, PolicyStatus, RejectedImage } from '../model/policy-status.ts';
-import { maxLengths, maxListed } from '../model/policy-status.ts';
+import { maxListed } from '../model/policy-status.ts';
+import { maxLengths } from '../model/status-fields.ts';
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
 import { tryParseImageReference } from '../model/image-reference.ts';
 import type { TargetSnapshot } from '../model/target-snapshot.ts';

@@ -1,4 +1,5 @@
-import { type Condition, type PolicyStatus, type RejectedImage, maxLengths } from '../model/policy-status.ts';
+import type { Condition, PolicyStatus, RejectedImage } from '../model/policy-status.ts';
+import { maxLengths } from '../model/status-fields.ts';
 import type { Reason } from '../model/reasons.ts';
 import type { RolloutState } from '../rollout/count-rollouts.ts';
 import { isOpen } from '../rollout/current-rollouts.ts';

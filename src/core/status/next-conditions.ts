@@ -12,7 +12,8 @@ import {
   isBlocked,
   type RolloutConditions,
 } from './condition-states.ts';
-import { type Condition, maxLengths, type PolicyStatus } from '../model/policy-status.ts';
+import type { Condition, PolicyStatus } from '../model/policy-status.ts';
+import { maxLengths } from '../model/status-fields.ts';
 import { isApproved } from '../model/policy-actions.ts';
 import { isReason, type Reason } from '../model/reasons.ts';
 import { isDecision } from '../plan/rejections.ts';

@@ -2,7 +2,8 @@ import { defined } from '../model/defined.ts';
 import { cut, toTime } from '../model/text.ts';
 import type { Outcome, OwnImage } from '../plan/outcome.ts';
 import { toEntry, withChange } from '../plan/past.ts';
-import { maxLengths, maxListed, type HistoryEntry, type PolicyStatus, type TriggerSource } from '../model/policy-status.ts';
+import { maxListed, type HistoryEntry, type PolicyStatus, type TriggerSource } from '../model/policy-status.ts';
+import { maxLengths } from '../model/status-fields.ts';
 import { identityOf, isSameObject, type WorkloadIdentity } from '../model/workload.ts';
 
 /** The maximum delay of a report without a record of the change. */

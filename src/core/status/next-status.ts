@@ -15,7 +15,8 @@ import { completeHistory, lastChanges, type LastChanges } from '../plan/past.ts'
 import { snapshotOf, type TargetSnapshot } from '../model/target-snapshot.ts';
 import type { Outcome, Postponement } from '../plan/outcome.ts';
 import type { AppliedChange } from '../plan/plan-update.ts';
-import { maxLengths, type PolicyStatus, type Trigger, type TriggerSource, type Waiting } from '../model/policy-status.ts';
+import type { PolicyStatus, Trigger, TriggerSource, Waiting } from '../model/policy-status.ts';
+import { maxLengths } from '../model/status-fields.ts';
 import { rolloutConditions } from './condition-states.ts';
 import type { PushEvent } from '../model/push-event.ts';
 import type { Reason } from '../model/reasons.ts';
