@@ -47,7 +47,7 @@ interface ApiMeans {
 }
 
 /** The ports of the API, and what must be closed. */
-interface ApiPart {
+export interface ApiPart {
   readonly options: ApiOptions;
   close(): Promise<void>;
 }

@@ -4,9 +4,9 @@ import { kindsOfRestarts, namedConfigMaps } from '../../core/model/config-map-ta
 import type { ImagePolicy } from '../../core/model/image-policy.ts';
 import { needsLabels, notSelected, notWatched } from '../../core/model/policy-defaults.ts';
 import { createAccessCache } from '../cluster/access-cache.ts';
-import { createClusterCache } from '../cluster/cluster-cache.ts';
+import { type ClusterCache, createClusterCache } from '../cluster/cluster-cache.ts';
 import { createDefinitionWatch } from '../cluster/definition-watch.ts';
-import { createNamespaceCache } from '../cluster/namespace-cache.ts';
+import { createNamespaceCache, type NamespaceCache } from '../cluster/namespace-cache.ts';
 import { areConnected, areListed, logWatchErrors, watchedNamespaces, watchPolicies, type PolicyWatch } from '../cluster/policy-watches.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { createDiscovery } from '../kube/discovery.ts';
@@ -50,11 +50,6 @@ export function openWorkCaches(foundation: Foundation, client: KubeClient, openW
   const definitions = createDefinitionWatch({ ...watched, rediscover: cluster.workloads.rediscover }, client);
   const access = createAccessCache({ ...watched, fallback: config.credentials.secret }, client);
   let policyWatches: readonly PolicyWatch[] = [];
-  const selectionListeners = new Set<(selected: Selected) => void>();
-  namespaces.onLabels((namespace) => {
-    const policies = cluster.refresh(namespace);
-    for (const listener of selectionListeners) listener({ namespace, policies });
-  });
   return {
     client,
     wings,
@@ -68,7 +63,7 @@ export function openWorkCaches(foundation: Foundation, client: KubeClient, openW
     namedConfigMaps: named,
     policyWatches: () => policyWatches,
     /** Calls the listener when the labels of a Namespace change, or become known. */
-    onLabels: (listener: (selected: Selected) => void) => void selectionListeners.add(listener),
+    onLabels: followLabels(namespaces, cluster),
     /** Starts the watches of the policies. */
     watchPolicies() {
       policyWatches = watchedIn.map((namespace) =>
@@ -85,6 +80,16 @@ export function openWorkCaches(foundation: Foundation, client: KubeClient, openW
       return cluster.isSelected(namespace) ? undefined : notSelected(namespace);
     },
   };
+}
+
+/** Evaluates the policies of a Namespace again when its labels change, or become known, and then calls the listeners. Returns what adds a listener. */
+function followLabels({ onLabels }: NamespaceCache, cluster: ClusterCache): (listener: (selected: Selected) => void) => void {
+  const listeners = new Set<(selected: Selected) => void>();
+  onLabels((namespace) => {
+    const policies = cluster.refresh(namespace);
+    for (const listener of listeners) listener({ namespace, policies });
+  });
+  return (listener) => void listeners.add(listener);
 }
 
 function whyHeldBy(wings: readonly WorkWing[]): NonNullable<WorkWing['whyHeld']> {

@@ -16,6 +16,8 @@ import { createTraceMemory } from '../queue/trace-memory.ts';
 import { createUnannouncedFinds } from '../queue/unannounced-finds.ts';
 import { restartForChanges } from '../kube/restart-for-change.ts';
 import { createEnqueuer } from '../reconcile/enqueue/enqueuer.ts';
+import type { AskCheck } from '../reconcile/checks/check-request.ts';
+import type { Report } from '../reconcile/ports.ts';
 import { createRestarter } from '../reconcile/restart-configured.ts';
 import { registryAuthorities } from '../doctor-facts/make-report.ts';
 import type { Foundation } from './foundation.ts';
@@ -32,49 +34,13 @@ export type WorkProcessors = ReturnType<typeof createProcessors>;
 
 /** Builds the processors on the caches. */
 export function createProcessors(foundation: Foundation, caches: WorkCaches, connections: WorkConnections) {
-  const { settings, logger, tracing } = foundation;
-  const { prefix } = settings.config.redis;
-  const { client, cluster: cache, access, namespaces } = caches;
-  const { failFastRedis, storesPushes, redisHealth, trustRoot, readServedCertificates } = connections;
-  const redis = connectWorker(redisAddressOf(settings));
-  redis.on('error', (error) => logger.debug({ err: error }, 'redis connection error'));
-  const queue: QueueAccess = { redis, prefix, onError: queueErrorReporter(logger) };
-  const queues = createWorkQueues(queue, Date.now);
-  const registry = openRegistries(foundation, access, failFastRedis);
-  const recorder = createEventRecorder({
-    client,
-    component: 'image-watcher',
-    instance: hostname(),
-    onError: (error) => logger.warn({ why: describeError(error) }, 'event not recorded'),
-    lull: { quietMs: 500, atMostMs: 5_000 },
-  });
-  const isKept = settings.config.record !== undefined;
-  const eventLog = createEventLog({ redis, prefix, isKept }, (error) =>
-    logger.debug({ why: error.message }, 'redis full, record not written'),
-  );
-  const { sourceOf } = createSources(foundation, { cache, access });
-  const joined = caches.wings.map(({ join }) =>
-    join({
-      cache,
-      namespaces,
-      access,
-      registry,
-      queue,
-      queues,
-      failFastRedis,
-      redisHealth,
-      eventLog,
-      sourceOf,
-      rewriteNotice: joinRewrites(caches.wings),
-      readCertificates: async () => [...(await readServedCertificates()), ...registryAuthorities(foundation)],
-    }),
-  );
+  const { logger, tracing } = foundation;
+  const { cluster: cache } = caches;
+  const means = openMeans(foundation, caches, connections);
+  const { redis, queue, queues, registry, recorder, eventLog, traces } = means;
+  const { prefix } = queue;
+  const joined = joinWings(foundation, caches, connections, means);
   const notices = joinNotices(joined.flatMap((wing) => wing.notices ?? []));
-  const traces = createTraceMemory({
-    redis: failFastRedis,
-    prefix,
-    onError: (error) => logger.debug({ why: describeError(error) }, 'trace memory error'),
-  });
   const common = createWorkPorts(foundation, {
     ...caches,
     cache,
@@ -86,7 +52,7 @@ export function createProcessors(foundation: Foundation, caches: WorkCaches, con
     reads: createReadRepositories({ redis, prefix, now: Date.now }),
     findSources: joined.flatMap(({ findSource }) => findSource ?? []),
     finds: createUnannouncedFinds(redis, prefix, createEventReader(queue)),
-    trustRoot,
+    trustRoot: connections.trustRoot,
     notices,
     traces,
   });
@@ -97,23 +63,11 @@ export function createProcessors(foundation: Foundation, caches: WorkCaches, con
   const wings = joined.flatMap(({ work }) => work?.(common, { notices, noteActivity }) ?? []);
   const onPush = async (push: PushEvent) => (await Promise.all(wings.flatMap((wing) => wing.onPush?.(push) ?? []))).flat();
   const ports = { ...common, bases: { onPush } };
-  const storing = { ...queue, redis: failFastRedis, onError: (error: Error) => logger.debug({ err: error }, 'push queue error') };
   const [pushes, ...others] = createQueueWorkers(ports, {
     access: queue,
-    storedOn: storesPushes ? storing : undefined,
+    storedOn: connections.storesPushes ? means.storing : undefined,
     spans: tracing && createJobSpans(tracing, traces),
-    askCheck: createAskCheck({
-      fetch: foundation.outbound.fetch,
-      hosts: settings.config.checks.hosts,
-      servers: settings.checkServers,
-      jobs: settings.config.checks.jobs,
-      analysis: settings.config.checks.analysis,
-      checkSecret: createSharedSecret(redis, prefix, 'check'),
-      client,
-      readSecret: access.readSecret,
-      cluster: settings.config.cluster.name,
-      now: Date.now,
-    }),
+    askCheck: openChecks(foundation, caches, queue),
   });
   return {
     redis,
@@ -125,16 +79,7 @@ export function createProcessors(foundation: Foundation, caches: WorkCaches, con
     wings,
     noteActivity,
     pushes,
-    restarter: createRestarter(
-      {
-        cluster: { findWorkload: cache.workloads.findWorkload, now: Date.now },
-        async restart(workload, restart, signal) {
-          return cache.isSelected(workload.namespace) ? restartForChanges(client, workload, restart, signal) : 'gone';
-        },
-        report: common.report,
-      },
-      (ms, signal) => delay(ms, undefined, { signal }),
-    ),
+    restarter: openRestarter(caches, common.report),
     workers: [pushes, ...others, ...wings.flatMap(({ workers }) => workers)],
     enqueuer: createEnqueuer({
       ...ports,
@@ -142,4 +87,91 @@ export function createProcessors(foundation: Foundation, caches: WorkCaches, con
       onError: (error) => logger.warn({ why: describeError(error) }, 'jobs not enqueued, will be repeated'),
     }),
   };
+}
+
+type WorkMeans = ReturnType<typeof openMeans>;
+
+/** Opens the queues, the registries, and what records results. */
+function openMeans({ settings, logger, ...foundation }: Foundation, { client, access }: WorkCaches, { failFastRedis }: WorkConnections) {
+  const { prefix } = settings.config.redis;
+  const redis = connectWorker(redisAddressOf(settings));
+  redis.on('error', (error) => logger.debug({ err: error }, 'redis connection error'));
+  const queue: QueueAccess = { redis, prefix, onError: queueErrorReporter(logger) };
+  const isKept = settings.config.record !== undefined;
+  return {
+    redis,
+    queue,
+    /** The queue on the connection on which the same process stores pushes. */
+    storing: { ...queue, redis: failFastRedis, onError: (error: Error) => logger.debug({ err: error }, 'push queue error') },
+    queues: createWorkQueues(queue, Date.now),
+    registry: openRegistries({ ...foundation, settings, logger }, access, failFastRedis),
+    recorder: createEventRecorder({
+      client,
+      component: 'image-watcher',
+      instance: hostname(),
+      onError: (error) => logger.warn({ why: describeError(error) }, 'event not recorded'),
+      lull: { quietMs: 500, atMostMs: 5_000 },
+    }),
+    eventLog: createEventLog({ redis, prefix, isKept }, (error) => logger.debug({ why: error.message }, 'redis full, record not written')),
+    traces: createTraceMemory({
+      redis: failFastRedis,
+      prefix,
+      onError: (error) => logger.debug({ why: describeError(error) }, 'trace memory error'),
+    }),
+  };
+}
+
+/** Gives every wing the parts that it builds on. */
+function joinWings(foundation: Foundation, caches: WorkCaches, connections: WorkConnections, means: WorkMeans) {
+  const { cluster: cache, access, namespaces, wings } = caches;
+  const { registry, queue, queues, eventLog } = means;
+  const { failFastRedis, redisHealth, readServedCertificates } = connections;
+  const { sourceOf } = createSources(foundation, { cache, access });
+  return wings.map(({ join }) =>
+    join({
+      cache,
+      namespaces,
+      access,
+      registry,
+      queue,
+      queues,
+      failFastRedis,
+      redisHealth,
+      eventLog,
+      sourceOf,
+      rewriteNotice: joinRewrites(wings),
+      readCertificates: async () => [...(await readServedCertificates()), ...registryAuthorities(foundation)],
+    }),
+  );
+}
+
+/** Creates what asks the checks of rollouts. */
+function openChecks({ settings, outbound }: Foundation, { client, access }: WorkCaches, { redis, prefix }: QueueAccess): AskCheck {
+  const { checks, cluster } = settings.config;
+  return createAskCheck({
+    fetch: outbound.fetch,
+    hosts: checks.hosts,
+    servers: settings.checkServers,
+    jobs: checks.jobs,
+    analysis: checks.analysis,
+    checkSecret: createSharedSecret(redis, prefix, 'check'),
+    client,
+    readSecret: access.readSecret,
+    cluster: cluster.name,
+    now: Date.now,
+  });
+}
+
+/** Creates what restarts the workloads of changed ConfigMaps. */
+function openRestarter({ client, cluster }: WorkCaches, report: Report) {
+  return createRestarter(
+    {
+      cluster: { findWorkload: cluster.workloads.findWorkload, now: Date.now },
+      async restart(workload, restart, signal) {
+        return cluster.isSelected(workload.namespace) ? restartForChanges(client, workload, restart, signal) : 'gone';
+      },
+      report,
+    },
+    (ms, signal) => delay(ms, undefined, { signal }),
+  );
 }

@@ -14,12 +14,14 @@ function parts(...names: readonly string[]) {
 }
 
 describe('parts of a process', () => {
-  it('start one after the other, and stop in the reverse order', async () => {
-    const { all, happened } = parts('caches', 'workers');
-    const life = liveInOrder(all);
+  it('start one after the other, and stop in the reverse order, each in the time that is left', async () => {
+    const { all, happened } = parts('caches', 'queues', 'workers');
+    let time = 100;
+    const life = liveInOrder(all, () => (time += 2));
     await life.start();
     await life.stop(5);
-    assert.deepEqual(happened, ['start caches', 'start workers', 'stop workers 5', 'stop caches 5']);
+    assert.deepEqual(happened.slice(0, 3), ['start caches', 'start queues', 'start workers']);
+    assert.deepEqual(happened.slice(3), ['stop workers 3', 'stop queues 1', 'stop caches 0']);
   });
 
   it('do not start any more once they stop, and those that were not started stop, too', async () => {
