@@ -31,7 +31,7 @@ export interface ActivityQuery extends Pick<
 
 export interface ActivityPage {
   readonly activity: readonly AnsweredEntry[];
-  /** Where each list is read on; absent if there is nothing more. */
+  /** The positions at which the two lists go on; absent if both are at their end. */
   readonly next?: readonly (string | undefined)[];
   /** When a part of it was read, if Redis does not answer. */
   readonly asOf?: string;

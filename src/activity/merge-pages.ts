@@ -15,7 +15,7 @@ export interface SourcePage<T> {
 
 export interface MergedPage<T> {
   readonly entries: readonly T[];
-  /** Where each list is read on; undefined for one that has nothing more. */
+  /** The position at which each list goes on; undefined for a list that is at its end. */
   readonly next: readonly (string | undefined)[];
 }
 

@@ -93,7 +93,7 @@ interface Pair {
   readonly policies: readonly string[];
   readonly workload: Workload;
   readonly kind: TargetKind;
-  /** For each policy, whether it selects the workload. */
+  /** One test for each policy: whether the policy selects a workload. */
   readonly needs: readonly ((workload: Workload) => boolean)[];
 }
 

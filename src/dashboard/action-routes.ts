@@ -62,7 +62,7 @@ export function addActionRoutes(app: FastifyInstance, means: DashboardMeans): vo
           ifPermitted(api.read(getPolicy, request.params)),
           ifPermitted(api.read(getPermitted, request.params)),
         ]);
-        // It says why where it was asked for, so that it can be tried again.
+        // The error is shown above the form, so that the user can try again.
         const body = html`${problem(error.message)}
         ${found === undefined ? linkTo(request.params) : confirm(found, action, permitted, texts)}`;
         const title = titleOf(action, request.params, texts);

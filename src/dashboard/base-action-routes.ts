@@ -40,7 +40,7 @@ export function addBaseActionRoutes(app: FastifyInstance, means: DashboardMeans)
       } catch (error) {
         if (!(error instanceof ApiFailure) || error.status === 401) throw error;
         const found = await ifPermitted(api.read(baseReads.one, request.params));
-        // It says why where it was asked for, so that it can be tried again.
+        // The error is shown above the form, so that the user can try again.
         const body = html`${problem(error.message)} ${found !== undefined && confirm(found, action, texts)}`;
         const title = `${texts[action]}: ${request.params.namespace}/${request.params.name}`;
         return sendPage(request, reply.code(error.status), viewer, { section: 'bases', title, body });

@@ -100,7 +100,7 @@ async function post(
   exchange: (to: URL, request: ForgeRequest) => Promise<Exchanged>,
 ): Promise<Exchanged> {
   const to = new URL(url);
-  // It is in the body.
+  // The channel is in the body of the message.
   if (channel !== undefined) to.searchParams.delete('channel');
   if (path !== '') to.pathname = `${to.pathname.replace(/\/+$/, '')}${path}`;
   for (const [name, value] of Object.entries(query)) to.searchParams.set(name, value);

@@ -81,7 +81,7 @@ export function untilEnd(
 ): 'drop' | 'wait' | undefined {
   if (programTypes.includes(target.kind)) return undefined;
   const gets = (...kinds: NoticeKind[]) => kinds.every((one) => target.events.includes(one));
-  // That the image before runs again is what the rollback has reported.
+  // The notice of the rollback has said that the previous image runs again.
   if (kind === 'RolledOut' && undone !== undefined && gets('RolledBack')) return 'drop';
   if (!interim || hasThreads(target)) return undefined;
   if (kind === 'Updated' && gets('RolledOut', 'RolloutFailed')) return 'drop';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { maxSegmentBytes, segmentName, segmentOf, type SegmentStore } from './store.ts';
 
 const partPrefix = '.part-';
-/** After this time, in ms, a part is not written any more: its process was killed. */
+/** The age, in ms, from which on the process that wrote a part was killed, and will not finish it. */
 const partLifeMs = 3_600_000;
 
 /** Creates the store. The folder must exist: a volume that is not mounted is an error, not a new folder. */

@@ -1,6 +1,6 @@
 /** Where the durable record is kept: numbered segments, which are written once and never changed. */
 export interface SegmentStore {
-  /** Where it is, for people. */
+  /** The place of the store, for people. */
   readonly place: string;
   /** Writes a segment, unless there is one with this number; returns whether it was written. A segment is there completely or not at all, whenever the process is killed. */
   put(segment: number, text: string, signal: AbortSignal): Promise<boolean>;

@@ -19,7 +19,7 @@ export const parentLabel = 'operator.technomad.dev/base-policy';
 /** The replacement of an image of a workload by the rebased one. */
 export interface Replacement {
   readonly workload: WorkloadRef;
-  /** The uid of the workload: one that is created again under its name has to wait for its turn. Absent in children that older versions created. */
+  /** The uid of the workload: one that is created again under its name has to wait for its turn. Absent if the workload was not found. */
   readonly uid?: string;
   /** The names of the containers that run the image. */
   readonly containers: readonly string[];

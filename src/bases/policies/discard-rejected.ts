@@ -8,7 +8,7 @@ import { rejectionOf } from '../../core/plan/rejected-base.ts';
 import type { Acting, Chosen, ImageBehind } from './act.ts';
 import { orderOf, type RebasePort } from './rebase-images.ts';
 
-/** For so long after the rejection, images are taken back. Later, a tag that is there was kept by its registry, or written by somebody else. */
+/** How long after its rejection an image is taken back, in ms. A tag that exists later was kept by its registry, or written by somebody else. */
 const lifeMs = 3_600_000;
 const parallel = 4;
 

@@ -183,7 +183,7 @@ export function neededReconcile(policy: BaseImagePolicy, now: number): BaseJob |
     return jobFor(policy, 'Approval', `approve:${approve}`, now);
   const released = releaseTime(actions)?.getTime() ?? 0;
   if (rejected.some(({ at }) => Date.parse(at) < released)) return jobFor(policy, 'Request', `release:${actions.release}`, now);
-  // Its first reconcile has failed and is retried, by the job of this name. It may have asked the registry, so another job would ask a second time.
+  // The first reconcile of the policy has failed, and the job of this name retries it. Another job would ask the registry a second time.
   if (lastCheckTime === undefined) return jobFor(policy, 'PolicyChange', `generation:${generation}`, now);
   const interval = spec.base.pollIntervalMs;
   // A text that is no time was written by somebody else.

@@ -33,7 +33,7 @@ export interface RestartPorts {
 export const parallelReads = 8;
 /** A restart has failed if pods still run the former image after this time. */
 const patienceMs = 15 * 60_000;
-/** After this further time, a failure is not attributed to the restart: somebody may have deployed a change since. */
+/** How much later a failure is still attributed to the restart, in ms. After that, somebody may have deployed a change. */
 const graceMs = 15 * 60_000;
 /** The progress of the restarts for these images. Images that could not be read are failures. */
 export async function examineAll(

@@ -81,7 +81,7 @@ function nameInNotices({ tag, digest, ...image }: NamedImage): string {
 
 /** What is reported about an image in a state. Failed rollouts of rebased images are reported by the ImagePolicies that roll them out. */
 function kindOf({ state, action, reason }: ImageState): NoticeKind | undefined {
-  // Its workloads run what they ran before, and the platform hears of it.
+  // The workloads of the image run what they ran before. The platform gets the notice of the rejected base.
   if (reason === 'BaseRejected') return undefined;
   if (state === 'Behind') return 'Behind';
   if (state === 'Requested') return 'RebuildRequested';

@@ -18,7 +18,7 @@ export interface Rebuild {
   readonly key: string;
   /** The images of the source that are behind. */
   readonly behind: readonly ImageBehind[];
-  /** Those that are built on the selected base already. */
+  /** The images that are built on the selected base already. */
   readonly current: readonly ImageBehind[];
   /** The request; undefined if there was none since the base was selected. */
   readonly request: RebuildState | undefined;
@@ -125,7 +125,7 @@ export function awaitsCanaries(images: readonly ImageBehind[], isBehind: (image:
       if (kind === 'progressing') return true;
       if (kind === 'failed' && at !== undefined && !isReleased(since, policy.actions, new Date(now))) failed.add(workloadKey(workload));
     }
-  // So many failures reject the base.
+  // The base is rejected when this number of workloads has failed.
   return failed.size >= maxFailures;
 }
 

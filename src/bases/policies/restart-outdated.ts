@@ -134,7 +134,7 @@ export async function awaitedRestarts(acting: Acting, current: readonly ImageBeh
   const isUnread = faults.some((error) => !(error instanceof PermanentError));
   const isStarting = starting.some((one) => one.status === 'fulfilled' && one.value);
   const failed = new Set(restarts.flatMap(({ state, workload }) => (state === 'Failed' ? [workloadKey(workload)] : [])));
-  // So many failures reject the base.
+  // The base is rejected when this number of workloads has failed.
   const isFailed = failed.size >= policy.spec.waves.maxFailures;
   const isLeft = ({ state, workload }: Restart) => (state === 'Pending' || state === 'Progressing') && isCanaryOf(acting, workload);
   return {

@@ -30,7 +30,7 @@ const maxReleaseBytes = 64 * 1024;
 const emptyFile = Buffer.alloc(blockBytes);
 new Header({ path: 'empty', mode: 0o644, size: 0, type: 'File' }).encode(emptyFile);
 const maxLayers = 1_000;
-/** After so many failures a layer is not compared, so that a slow registry delays a rebase, and does not prevent it. */
+/** The number of failures after which a layer is not compared: a slow registry may delay a rebase, but not prevent it. */
 const maxTries = 3;
 
 /** Creates a reader that remembers the layers that it has read, and holds one at a time. Rejects as the registry client does. */
@@ -109,7 +109,7 @@ async function readArchive(
     return error === undefined && unpacked % blockBytes === 0 ? found : readable();
   } catch {
     signal.throwIfAborted();
-    // It is not compressed as its type says.
+    // The layer is not compressed as its media type says.
     return readable();
   }
 }

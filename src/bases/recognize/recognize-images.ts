@@ -35,7 +35,7 @@ export interface RecognizedImage<I extends RunningImage> {
 }
 
 export interface RecognizedImages<I extends RunningImage> {
-  /** In the order of the images. */
+  /** The recognized images, in the order of the given ones. */
   readonly images: readonly RecognizedImage<I>[];
   /** Versions of the base that were not known, and that an image names by their digest. */
   readonly learnt: readonly KnownBase[];

@@ -62,7 +62,7 @@ export function createDependentsStore(texts: TextStore, now: () => number): Depe
   };
 }
 
-/** As many of the dependents as fit; those that are behind come first. */
+/** Writes as many dependents as fit, those that are behind first. */
 function write({ base, dependents }: KeptDependents): string {
   const entries: string[] = [];
   let length = base.length + 64;

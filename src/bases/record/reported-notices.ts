@@ -10,7 +10,7 @@ interface Scope {
 }
 
 export interface ReportedNotices {
-  /** Those of the keys that were reported; undefined if Redis does not answer. */
+  /** Reads which of the keys were reported; undefined if Redis does not answer. */
   read(scope: Scope, keys: readonly string[]): Promise<ReadonlySet<string> | undefined>;
   /** Records keys as reported. Rejects if Redis does not answer. */
   add(scope: Scope, keys: readonly string[]): Promise<void>;

@@ -18,7 +18,7 @@ import { createPastWorkload, type FirstImage } from './past-workload.ts';
 
 /** What the policy decided at one time. */
 export interface Decision {
-  /** In ms since 1970. */
+  /** The time of the decision, in ms since 1970. */
   readonly at: number;
   /** The tag that was pushed; absent if a wait was over, or if the policy began. */
   readonly pushed?: string;

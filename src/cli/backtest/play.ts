@@ -6,7 +6,7 @@ import { createPastWorld, type Decision } from './past-world.ts';
 
 /** The period, and what runs when it begins. */
 export interface Period {
-  /** In ms since 1970. */
+  /** The start of the period, in ms since 1970; so is its end. */
   readonly from: number;
   readonly to: number;
   /** The tag that runs at the beginning; unless given, the one that the policy selects then, or the first that it can select. */

@@ -15,9 +15,9 @@ const written = z.object({
 });
 
 interface BaseSettings {
-  /** For people. */
+  /** The rows that people read. */
   readonly rows: ReturnType<typeof settingRows>;
-  /** For programs. */
+  /** The same settings as a value, for programs. */
   readonly settings: Partial<ReturnType<typeof settingsOf>>;
   /** What could not be found out. */
   readonly doubt?: string | undefined;

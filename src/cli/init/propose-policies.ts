@@ -165,7 +165,7 @@ function targetsOf(group: readonly Planned[], running: readonly RunningImage[]):
 
 const maxTargets = 64;
 
-/** As many targets for each policy as one may have. */
+/** Divides targets among policies, each of which may have at most `maxTargets`. */
 export function chunks<T>(targets: readonly T[]): T[][] {
   return Array.from({ length: Math.ceil(targets.length / maxTargets) }, (_, index) =>
     targets.slice(index * maxTargets, (index + 1) * maxTargets),

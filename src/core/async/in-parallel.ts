@@ -25,7 +25,7 @@ interface Pace {
   readonly pauseMs: number;
 }
 const brisk: Pace = { workMs: 5, pauseMs: 0 };
-/** For what nobody waits for: it takes a sixth of the time, so that a push which meets it is hardly later. */
+/** The pace of work that nobody waits for. It takes a sixth of the time of the event loop, so that it hardly delays a push. */
 export const gently: Pace = { workMs: 2, pauseMs: 10 };
 
 /** Visits all items and yields to the event loop every few milliseconds, so that long lists do not delay pushes, locks and probes. Stops with the signal. */

@@ -67,5 +67,5 @@ export const assessments = z
 
 /** The assessment of one image. */
 export type Assessment = Immutable<z.output<typeof assessment>>;
-/** Its comparison with one running image. */
+/** The comparison of a selected image with one running image. */
 export type ComparedImage = Assessment['replaces'][number];

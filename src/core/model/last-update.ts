@@ -117,7 +117,7 @@ export function withUpdates(
     const before = pastChanges(last)
       .filter((one) => isRecent(one.at, at))
       .slice(0, limits.maxBefore)
-      // There is room for the companions of one change only.
+      // An annotation has room for the companions of one change only.
       .map(withoutCompanions);
     const isHidden = tag !== undefined && tryParseImageReference(to)?.tag === undefined;
     const image = {

@@ -7,7 +7,7 @@ import type { PolicyActions } from './policy-actions.ts';
 import type { PolicyStatus } from './policy-status.ts';
 import { isSameJson } from './untyped.ts';
 
-/** For each field, the part that a plan depends on; false if no part. */
+/** A function for each field, which returns the part that a plan depends on; false if a plan depends on no part of it. */
 type Deciding<T> = { readonly [Field in keyof T]-?: false | ((value: NonNullable<T[Field]>) => unknown) };
 
 const whole = (value: unknown) => value;

@@ -89,7 +89,7 @@ export interface VulnerabilityRules<Trust> {
   readonly trivyOperator: boolean;
   /** How old the scan of an image may be before it is applied, in ms. */
   readonly maxAgeMs: number;
-  /** From this severity on, an image must not have more vulnerabilities than the one that it replaces; absent if it may. */
+  /** The lowest severity of which an image must not have more vulnerabilities than the one that it replaces; absent if it may have more of any. */
   readonly notMoreThanRunning?: RuleSeverity;
 }
 

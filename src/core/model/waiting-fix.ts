@@ -101,7 +101,7 @@ function fixOf(assessment: Assessment, { spec, status }: Policy): WaitingFix | u
   };
 }
 
-/** From which severity on a fix is worth a word: High, or less if the policy names less. */
+/** The lowest severity of which a fix is reported: High, or a lower one that the policy names. */
 function levelOf(spec: Policy['spec']): VulnerabilitySeverity {
   if (spec === undefined || !isUsable(spec)) return 'High';
   const named = [spec.minAgeUnless?.fixes, spec.windowsUnless?.fixes, spec.vulnerabilities?.notMoreThanRunning];

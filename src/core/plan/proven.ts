@@ -30,7 +30,7 @@ export interface FollowView extends ConsentRules {
 /** What the followed policies show, and when that was so. */
 export interface FollowedNow {
   readonly policies: readonly Followed[];
-  /** By the clock of the API server if they were read, else by our own. */
+  /** The time of the evaluation: by the clock of the API server if the followed policies were read, otherwise by our own. */
   readonly at: Date;
 }
 

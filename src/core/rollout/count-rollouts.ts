@@ -71,7 +71,7 @@ export function countRollouts({ spec, status }: ImagePolicy, rollouts: readonly 
 /** Changes that do not fit in the history complete together: their results are not recorded one by one. */
 export interface Completion {
   readonly settledAt: string;
-  /** Not written before this time: a replica's cache may lag and miss changes made in the same moment. */
+  /** The earliest time at which `settledAt` is written, because the cache of a replica may miss changes of the same moment. */
   readonly due: Date;
 }
 

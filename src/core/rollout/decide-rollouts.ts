@@ -37,7 +37,7 @@ export interface RolloutResult extends ChangedWorkload {
   readonly entries: readonly [HistoryEntry, ...HistoryEntry[]];
   readonly isDone: boolean;
   readonly message: string;
-  /** With many workloads, a push is reported as rolled out when all of them are, and not after a failure. */
+  /** Whether all workloads of the push have now rolled out, none of them with a failure. Only then is the push reported as rolled out. */
   readonly isLast: boolean;
   /** Why the failure is not rolled back, though the policy asks for that. */
   readonly whyNoRollback: string | undefined;

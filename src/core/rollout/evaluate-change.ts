@@ -75,7 +75,7 @@ export function withBegunChecks(policy: ImagePolicy, snapshot: TargetSnapshot): 
   }, policy.status);
 }
 
-/** Without the records that do not count any more for a new try of the image. */
+/** The status without the records of checks that do not count for a new try of the image. */
 function withoutTimedOut(status: ImagePolicy['status'], missing: readonly CheckSettings[], image: HistoryEntry): ImagePolicy['status'] {
   const isLeft = (record: CheckRecord) =>
     !missing.some(({ name }) => name === record.name && record.state === 'TimedOut' && isOfImage(record, image));

@@ -8,7 +8,7 @@ export interface PodState {
   readonly name: string;
   /** When its kubelet started it, or else when it was created. */
   readonly startedAt: string;
-  /** Its Ready condition. */
+  /** Whether the pod's condition Ready is true. */
   readonly ready: boolean;
   /** Why the pod cannot run whatever its containers are: it is not scheduled, was refused by its node, or is being evicted. */
   readonly trouble?: { readonly reason: string; readonly message?: string };
@@ -45,7 +45,7 @@ const pullFailures: ReadonlySet<string> = new Set([
 /** Registries have short outages: a failing pull is tolerated for this long, measured by the pod's own timestamps. */
 const pullPatienceMs = 20_000;
 const crashes = { inBackOff: 2, otherwise: 3 } as const;
-/** These only say that others are not ready yet. */
+/** The reasons of a waiting container that only say that something before it is not ready yet. */
 const preparing: ReadonlySet<string> = new Set(['ContainerCreating', 'PodInitializing']);
 
 /** What the pods show about a rollout that changed these containers (or image volumes). */

@@ -40,7 +40,7 @@ function evaluateRestarts(configMap: Workload, time: RolloutTime, view: RestartV
     }
     const pods = view.podsOf?.(workload);
     const containers = new Set(imagesOf(workload).map(({ container }) => container.name));
-    // Its images may have been set long before.
+    // The times of its images are left out: they may have been set long before the restart.
     const { kind, namespace, name: ofWorkload, generation, rollout } = workload;
     const restarted = { kind, namespace, name: ofWorkload, generation, ...defined({ rollout }) };
     return evaluateRollout(restarted, time, view.at, pods && evidenceOf(pods, containers, view.at));

@@ -8,7 +8,7 @@ import { changedAt, type RolloutEvaluation, type RolloutTime } from './evaluate-
 
 /** Shared checks run at multiples of this time. */
 export const checkStepMs = 5_000;
-/** With more rollouts than this, checks are shared. */
+/** The number of rollouts above which checks are shared. */
 export const manyRollouts = 10;
 /** One check reads at most this many workloads and their pods; the others follow in the next checks. */
 export const maxExamined = 30;
@@ -46,7 +46,7 @@ export function examineRollouts(
   return { over: having('done', 'notWatched'), asked: [...having('failed'), ...inTurns(underway, snapshot.at)].slice(0, maxExamined) };
 }
 
-/** Those in progress, which are read in turns. */
+/** The rollouts in progress that this check reads; the others have their turn in the next ones. */
 function inTurns(underway: readonly Finding[], now: Date): readonly Finding[] {
   const turns = Math.ceil(underway.length / maxExamined);
   const start = turns > 1 ? (Math.floor(now.getTime() / checkStepMs) % turns) * maxExamined : 0;

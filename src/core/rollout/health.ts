@@ -58,7 +58,7 @@ export function healthOf({ spec, status, generation }: Policy, { targets, aliase
   }
   if (image === undefined) return { why: 'it has no targets' };
   const { digest } = image;
-  // Also as a part of a set, of which other images may run now.
+  // An image counts as rejected even if it was so as a part of a set of which other images run now.
   if (status.rejected?.some((rejected) => rejected.digest === digest) === true) return { why: 'what it runs has been rejected' };
   const times = targets.map(({ rollout }) => Date.parse(rollout?.availableSince ?? '')).filter((time) => !Number.isNaN(time));
   return { image, ...(times.length > 0 && { availableSince: new Date(endOfSecond(Math.max(...times))) }) };

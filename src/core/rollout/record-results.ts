@@ -62,7 +62,7 @@ export function rejectRolledBack(policy: ImagePolicy, rollbacks: readonly Rollba
   return all === rejected ? policy.status : { ...policy.status, rejected: all };
 }
 
-/** With the rejection of an image that is to blame for the failure of a change. */
+/** The rejected images, with one that is to blame for the failure of a change. */
 function withRejection(
   rejected: readonly RejectedImage[],
   { failure, digest, setDigest, tag }: Pick<HistoryEntry, 'failure' | 'digest' | 'setDigest' | 'tag'>,
@@ -80,7 +80,7 @@ function isTooMuch(digest: string | undefined, policy: ImagePolicy, findings: re
   return countFailures(digest, findings, failedWorkloads(policy, digest, snapshot)) >= waves.maxFailures;
 }
 
-/** On how many workloads a digest has failed, by these findings or earlier. */
+/** The number of workloads on which a digest has failed, by these findings or earlier. */
 function countFailures(digest: string, findings: readonly Finding[], earlier: ReadonlySet<string>): number {
   const isAbout = ({ rollout, evaluation, digests }: Finding) =>
     evaluation.kind === 'failed' &&

@@ -12,7 +12,7 @@ export interface RunningPods {
   readonly allowPoliciesFrom?: string;
   /** The digests that we restarted it for, the latest first. */
   readonly restartedFor: readonly string[];
-  /** Its last restart, by us or others. */
+  /** The time of the last restart of the workload, by us or others. */
   readonly restartedAt?: string;
   /** The containers that pull their image at each start. */
   readonly pullsAlways: readonly string[];

@@ -152,7 +152,7 @@ const holds: ReadonlySet<string> = new Set<Reason>([
   'CheckTimedOut',
 ]);
 
-/** Of these, what holds an image only once nothing more is awaited by itself. */
+/** The reasons of `holds` that count only when nothing is left that ends by itself. */
 const holdsLater: ReadonlySet<string> = new Set<Reason>(['VulnerabilitiesUnknown']);
 
 /** Whether guards set this condition. The same type may also be set for other reasons. */

@@ -35,7 +35,7 @@ export interface ReconcileCause extends Asked {
   /** The push whose audit record is updated, and the receiver that accepted it. */
   readonly eventId?: string;
   readonly receiver?: string;
-  /** That push, if its match with the policy is recorded together with the result. */
+  /** The push that caused the reconcile, if its match with the policy is recorded together with the result. */
   readonly push?: PushEvent;
   /** Whether the reconcile evaluated only the tag that a push or the like named. Another reconcile has to evaluate what a new generation selects. */
   readonly isHinted?: boolean;

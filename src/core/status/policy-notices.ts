@@ -135,7 +135,7 @@ function undoneBy(entries: readonly HistoryEntry[], { history = [] }: PolicyStat
   );
 }
 
-/** On how many workloads the image has failed or was left so far, of those that got it; undefined for other notices, and if the history has no room for all. */
+/** The number of workloads on which the image has failed or was left so far, of those that got it; undefined for other notices, and if the history has no room for all. */
 function shareOf(kind: NoticeKind, entries: readonly HistoryEntry[], after: PolicyStatus): Share | undefined {
   const { history = [] } = after;
   if ((kind !== 'RolloutFailed' && kind !== 'RolledBack') || history.length >= maxListed) return undefined;

@@ -80,7 +80,7 @@ function withRetry(policy: ImagePolicy, rollouts: readonly RolloutState[], now: 
   return { ...status, waiting: { tag, ...defined({ digest, setDigest }), since: toSeconds(now), until, reason: 'RolloutRetry' } };
 }
 
-/** As the status shows the targets: whoever finds that they run something else evaluates them anew. */
+/** Describes what the targets run as the status shows it. A target that runs something else is evaluated again. */
 function describeRunning({ targets = [] }: PolicyStatus): string {
   const runs = targets.flatMap((state) => (state.image === undefined ? [] : [`${formatWorkload(state)} runs ${state.image}`]));
   return [...new Set(runs)].join('; ') || 'every workload runs the selected image';

@@ -17,7 +17,7 @@ import type { ShownCause } from '../../service/api/routes/causes.ts';
 export const cause: Page = {
   path: '/cause',
   section: 'now',
-  // It offers what the user may do.
+  // The page offers what the user may do.
   isPersonal: true,
   async show({ api, query, caller, texts }) {
     const id = query.one('id');

@@ -10,7 +10,7 @@ export interface ListQuery {
   readonly namespace: string | undefined;
   readonly registry: string | undefined;
   readonly team: string | undefined;
-  /** Of an image that a policy selects, waits with, has changed to, or rejects. */
+  /** The digest of an image that a policy selects, waits with, has changed to, or rejects. */
   readonly digest: string | undefined;
   readonly receiver: string | undefined;
   /** When a policy has changed last, in UTC. */

@@ -37,7 +37,7 @@ export const activityEn = {
     WebhookMissing: 'No webhook came',
     CertificateExpiring: 'Certificate ends',
   },
-  /** After the name of a user: ada approved shop/web. */
+  /** The words after the name of a user: ada approved shop/web. */
   asked: {
     approve: 'approved',
     rollback: 'asked for a rollback of',

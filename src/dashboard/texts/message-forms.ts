@@ -10,9 +10,9 @@ export interface Form {
   readonly word: string | undefined;
   /** Forms that say more come first. */
   readonly rank: number;
-  /** It is the end of a sentence: `; it is not rolled back: {0}`. */
+  /** Whether the message is the end of a sentence: `; it is not rolled back: {0}`. */
   readonly isEnd: boolean;
-  /** It says so little that it is known only with names at its first and its last place. */
+  /** Whether the message has so few words that it is recognized only by names at its first and its last place. */
   readonly needsNames: boolean;
   readonly becomes: string;
 }

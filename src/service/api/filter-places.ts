@@ -6,7 +6,7 @@ import type { ApiPorts } from './ports.ts';
 import { listVisible, policiesOf } from './see-policies.ts';
 
 export interface PlaceFilter {
-  /** In normal form. */
+  /** The repository, as `registry/path` in normal form. */
   readonly repository?: string | undefined;
   readonly tag?: string | undefined;
   /** The beginning of a digest, with or without its algorithm. */

@@ -19,7 +19,7 @@ export interface Listed {
   readonly changedRank: string;
 }
 
-/** By the object, because a policy that changes is another object. */
+/** What is listed of each policy. A policy that changes is another object, so that nothing outdated is found. */
 const known = new WeakMap<ImagePolicy, Listed>();
 /** One text for all equal ones: counting them is then several times as fast. */
 const texts = new BoundedMap<string, string>(10_000);

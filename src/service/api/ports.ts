@@ -58,7 +58,7 @@ export interface ApiPorts extends EventPorts {
 /** What does not answer. cluster: the API server; what is shown of the cluster is as of `since`. redis: what is in Redis cannot be shown. */
 export interface Stale {
   readonly what: (typeof staleParts)[number];
-  /** In ms since 1970. */
+  /** When it was last up to date, in ms since 1970. */
   readonly since: number;
 }
 export const staleParts = ['cluster', 'redis'] as const;

@@ -14,7 +14,7 @@ export const requested = z
   .object({ requested: z.string().describe('The value that was written: the status repeats it when it was handled.') })
   .meta({ id: 'Requested' });
 
-/** Of the description of every action. */
+/** The sentence about rights that the description of every action has. */
 export const rights =
   'The change is made with the token of the caller, so it needs the same rights as `kubectl annotate`: to patch the policy, and the verb of the action where the admission policy of the chart is installed.';
 

@@ -7,7 +7,7 @@ import { namespaceName, objectName } from './route.ts';
 /** Which changes a stream sends, and how. */
 export interface StreamFilter {
   readonly namespace?: string | undefined;
-  /** Of one object; with a namespace. */
+  /** The name of the only object whose changes are sent; needs `namespace`. */
   readonly name?: string | undefined;
   /** Says only that something has changed. */
   readonly isBrief?: boolean | undefined;

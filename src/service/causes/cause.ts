@@ -77,9 +77,9 @@ export interface Cause {
   readonly since?: string | undefined;
   /** The policies that it reaches, by name. */
   readonly policies: readonly ReachedPolicy[];
-  /** Of an image that failed: on how many workloads the one before runs again, and on how many the failed one still runs. */
+  /** The numbers of workloads that run the previous image again, and that still run the failed one; only of an image that failed. */
   readonly rollouts?: { readonly rolledBack: number; readonly running: number } | undefined;
-  /** Of an image that fixes vulnerabilities of what runs, and waits: the most severe of them first. */
+  /** The vulnerabilities of what runs that the waiting image fixes, the most severe first. */
   readonly fixes?: readonly Vulnerability[] | undefined;
   readonly step: CauseStep;
   /** The command that does it, or shows more. */

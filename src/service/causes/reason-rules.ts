@@ -14,7 +14,7 @@ export interface ReasonRule {
 const blocked = (kind: ReasonRule['kind'], step: CauseStep): ReasonRule => ({ kind, urgency: 'Blocked', step });
 const passing = (kind: ReasonRule['kind'], step: CauseStep): ReasonRule => ({ kind, urgency: 'Passing', step });
 
-/** For a policy that is stalled for a reason without a rule of its own. */
+/** The rule for a policy that is stalled for a reason without a rule of its own. */
 export const otherReason: ReasonRule = blocked('policy', 'explain');
 
 /** The rules. Reasons that are no problem, such as a window that is awaited, have none. */

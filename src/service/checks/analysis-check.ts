@@ -76,7 +76,7 @@ export async function findTemplate(
     raw = await client.request<unknown>({ method: 'GET', path: objectPath(templates, namespace, name), signal });
   } catch (error) {
     if (!isKubeError(error, 404)) throw error;
-    // Of a kind that it does not know, the API server says 404 without a reason.
+    // The API server answers 404 without a reason for a kind that it does not know.
     return error.reason === ''
       ? 'Argo Rollouts is not installed in this cluster: it has no AnalysisTemplates'
       : `there is no AnalysisTemplate ${name} in the namespace of the policy`;

@@ -49,7 +49,7 @@ function judgeJob(found: unknown, name: string): CheckAnswer | undefined {
   const conditions = read.data.status?.conditions ?? [];
   const trueOf = (type: string) => conditions.find((one) => one.type === type && one.status === 'True');
   const failed = trueOf('Failed');
-  // That it took too long says nothing about the image.
+  // A Job that took too long says nothing about the image.
   if (failed?.reason === 'DeadlineExceeded') return { kind: 'none', message: `the Job ${name} took too long` };
   if (failed !== undefined) return { kind: 'fail', message: `the Job ${name} failed: ${failed.message ?? failed.reason ?? ''}` };
   if (trueOf('Complete') === undefined) return { kind: 'none', message: `the Job ${name} runs` };

@@ -35,7 +35,7 @@ export interface Place {
   readonly tag?: string;
   readonly digest?: string;
   readonly digestFrom?: (typeof digestSources)[number];
-  /** It runs since then or longer: when we changed it, or when the owner of the field last wrote. */
+  /** The latest time at which the image began to run here: when we changed it, or when the owner of the field last wrote. */
   readonly since?: string;
   /** What the policy selects, and when it did. */
   readonly wants?: Candidate & { readonly selectedAt: string };

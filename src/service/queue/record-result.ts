@@ -21,7 +21,7 @@ export const resultRanks = {
 /** The ranks of results of later stages: a guard that has an image wait, and a rollout, which replaces every result, even an earlier one of its own. */
 export const stageRanks = { guard: 1, rollout: 4 } as const satisfies Readonly<Record<NonNullable<PolicyResult['stage']>, number>>;
 
-/** From this rank on, a result is final. */
+/** The lowest rank of a final result. */
 export const finalRank = resultRanks.unchanged;
 
 /** Whether a result is final: no try or guard goes on for it. */

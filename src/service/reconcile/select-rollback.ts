@@ -119,7 +119,7 @@ async function withDigests(
   const found: Digested[] = [];
   for (const { tag, digest: known, setDigest } of images) {
     const digest = known ?? (await resolve(tag))?.digest;
-    // Of the image that is brought back, only other sets are left.
+    // An earlier change to the image that is brought back counts only if its set was another one.
     const isLeft = digest !== candidate.digest || (setDigest !== undefined && setDigest !== candidate.setDigest);
     if (digest !== undefined && isLeft) found.push({ tag, digest, ...defined({ setDigest }) });
   }

@@ -48,7 +48,7 @@ export function createKnownOrigins(readOrigin: ReadOrigin, elapsed: () => number
     }
   };
   const readOne = async (key: string, read: () => Promise<ImageOrigin | undefined>) => {
-    // It is known while it is read, so that nobody asks for it again.
+    // The origin counts as known while it is read, so that nobody asks for it again.
     const before = known.get(key)?.origin;
     known.set(key, { origin: before, until: elapsed() + againMs });
     try {
@@ -67,7 +67,7 @@ export function createKnownOrigins(readOrigin: ReadOrigin, elapsed: () => number
       const found = known.get(key);
       if (found !== undefined && found.until > elapsed()) return found.origin;
       if (waiting.size < maxWaiting) waiting.set(key, () => readWithin(readOrigin, source, reference, stopped.signal));
-      // Also if nothing more may wait: those that do may have waited for the next hour.
+      // The next read also begins if no more may wait, because those that wait may be due now.
       readNext();
       return found?.origin;
     },

@@ -25,7 +25,7 @@ const ownerReference = z.object({
   controller: z.literal(true),
 });
 
-/** For each spec, a hash of its source and its author's version, to recognise unchanged specs: the status changes a hundred times as often. */
+/** A hash of the source of each spec, and of the version in which it was written. It tells whether a spec is unchanged: the status changes a hundred times as often. */
 const sources = new WeakMap<PolicySpec | PolicyProblem, string>();
 
 /**

@@ -51,7 +51,7 @@ export type Attached = ({ readonly kind: 'layer' } & AttachedLayer) | Unreadable
 
 /** What is searched. */
 export interface Wanted {
-  /** Its name for people, for one and for several. */
+  /** What is wanted, in words for people: for one and for several. */
   readonly names: readonly [one: string, many: string];
   /** The end of the tag under which cosign 2 stores it: `sig`. */
   readonly suffix: string;

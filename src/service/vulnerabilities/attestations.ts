@@ -107,7 +107,7 @@ async function readAttestations({ source, digest, trust }: About, { attested, ..
     let result = attested.get(key);
     if (result === undefined) {
       const content = await readLayer(one, read, ports);
-      // It is not remembered, because what the registry does not hold may be pushed later.
+      // This result is not remembered, because what the registry does not hold may be pushed later.
       if ('why' in content) result = { kind: 'problem', why: content.why };
       else {
         bytes += content.length;

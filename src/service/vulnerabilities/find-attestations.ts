@@ -6,7 +6,7 @@ const scanTypes: readonly string[] = [
   // As the specification writes it: https://github.com/sigstore/cosign/blob/main/specs/COSIGN_VULN_ATTESTATION_SPEC.md
   'cosign.sigstore.dev/attestation/vuln/v1',
 ];
-/** With a version or without one: https://github.com/openvex/spec/blob/main/ATTESTING.md */
+/** The type of an OpenVEX predicate, with a version or without one: https://github.com/openvex/spec/blob/main/ATTESTING.md */
 const vexType = /^https:\/\/openvex\.dev\/ns(?:\/v[0-9.]{1,16})?$/;
 
 /** What a statement is about, by the type of its predicate; undefined for what says nothing of vulnerabilities. */

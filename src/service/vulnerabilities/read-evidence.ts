@@ -20,7 +20,7 @@ export type ReadEvidence = (request: EvidenceRequest, signal: AbortSignal) => Pr
 
 /** A source of evidence. */
 export interface EvidenceSource {
-  /** Its name for people: `Harbor's scanner`. */
+  /** The name of the source for people: `Harbor's scanner`. */
   readonly name: string;
   isWanted(rules: EvidenceRequest['rules']): boolean;
   /** Reads what the source knows of the digest; may reject. */

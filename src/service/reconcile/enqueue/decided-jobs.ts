@@ -21,7 +21,7 @@ export function decidedJob({ actions = {}, spec, status }: ImagePolicy, now: Dat
   const isHeld = holdOn(latest, actions, now) !== undefined;
   if (isShown && isHeld) return undefined;
   const found = promotable(status, actions);
-  // Of another image, or of one that no followed policy runs, it would change nothing.
+  // A promotion of another image, or of one that no followed policy runs, would change nothing.
   if ('digest' in found && parsePromotion(actions.promote)?.digest === found.digest)
     return { source: 'Approval', cause: `promote:${actions.promote}`, hint, actions };
   const { hold, release = '', promote = '' } = actions;

@@ -229,7 +229,7 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
           visit(policy);
           return [];
         });
-      // It rejects only when the enqueuer is stopped.
+      // The pass rejects only when the enqueuer is stopped.
       await inSlices(ports.policies.all(), stopping.signal, visitOne).catch(() => undefined);
     },
     resync() {

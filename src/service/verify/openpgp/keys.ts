@@ -8,7 +8,7 @@ import { readerOf, type Reader, type Signature } from './packets.ts';
 export interface PgpKey {
   /** The body of its packet. */
   readonly body: Buffer;
-  /** In seconds since 1970. */
+  /** When the key was created, in seconds since 1970. */
   readonly created: number;
   readonly algorithm: number;
   /** The last 16 digits of its fingerprint, as `gpg --list-keys --keyid-format long` shows them. */

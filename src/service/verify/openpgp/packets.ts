@@ -79,7 +79,7 @@ export interface Signature {
   readonly hash: number;
   /** What is signed besides the data: everything from the version to the end of the hashed subpackets. */
   readonly hashed: Buffer;
-  /** In seconds since 1970; undefined if it does not say. */
+  /** When the signature was made, in seconds since 1970; undefined if it does not say. */
   readonly created?: number | undefined;
   /** How long it, or the key that it certifies, is valid: seconds from its creation; undefined or 0 for ever. */
   readonly expiresAfter?: number | undefined;
@@ -97,7 +97,7 @@ export interface Signature {
 }
 
 const subpackets = { created: 2, expires: 3, keyExpires: 9, issuer: 16, keyFlags: 27, embedded: 32, issuerFingerprint: 33 } as const;
-/** Those that may be critical: 7 and 25 do not matter to us, as they restrict nothing that is done here. */
+/** The types of subpackets that may be critical. Types 7 and 25 restrict nothing that is done here. */
 const known: ReadonlySet<number> = new Set([...Object.values(subpackets), 7, 25]);
 
 /** Reads the body of a packet with a signature. */
@@ -115,7 +115,7 @@ export function readSignature(body: Buffer): Signature {
     const found = hashedOf(wanted);
     return found?.length === 4 ? found.readUInt32BE() : undefined;
   };
-  // These prove themselves, or prove nothing.
+  // A subpacket of these types needs no hash: it proves itself, or proves nothing.
   const anyOf = (wanted: number) => hashedOf(wanted) ?? unhashed.find((one) => one.type === wanted)?.body;
   return {
     type,
