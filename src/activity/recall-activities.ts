@@ -1,4 +1,5 @@
 /** Remembers the activities that were read last, for the time when Redis does not answer. */
+import { defined } from '../core/model/defined.ts';
 import { toSeconds } from '../core/model/text.ts';
 import type { RecordedActivity } from '../service/queue/activity-stream.ts';
 import type { ReadActivities } from './list-activity.ts';
@@ -23,7 +24,7 @@ export function recallActivities(read: ReadActivities, now: () => number): ReadA
       const rest = known.filter(({ id }) => before === undefined || compareIds(id, before) < 0);
       const found = rest.slice(0, count);
       const last = rest.length > count ? found.at(-1)?.id : undefined;
-      return { found, asOf, ...(last !== undefined && { last }) };
+      return { found, asOf, ...defined({ last }) };
     }
   };
 }

@@ -49,7 +49,7 @@ export function customResourceDefinition({ conversion, storage = v1, unserved = 
   );
   return {
     ...definition,
-    metadata: { ...metadata, ...(annotations && { annotations }) },
+    metadata: { ...metadata, ...defined({ annotations }) },
     spec: {
       ...spec,
       ...(conversion && { conversion: stanzaOf(conversion) }),

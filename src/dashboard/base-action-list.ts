@@ -1,4 +1,5 @@
 /** The actions that users can request of the policy of a base, in the order of the buttons. Pure. */
+import { defined } from '../core/model/defined.ts';
 import { parseApproval } from '../core/model/policy-actions.ts';
 import type { BaseDetail } from '../service/api/base-view.ts';
 import { basePath } from './parts/inline.ts';
@@ -31,9 +32,9 @@ export function baseActionsFor(base: BaseDetail | undefined, texts: Texts): read
     approve: {
       isPossible: pending !== undefined,
       question: texts.confirmApproveBase(nameOf(pending)),
-      ...(pending && { image: pending }),
+      ...defined({ image: pending }),
     },
-    reject: { isPossible: decided !== undefined, question: texts.confirmReject(nameOf(decided)), ...(decided && { image: decided }) },
+    reject: { isPossible: decided !== undefined, question: texts.confirmReject(nameOf(decided)), ...defined({ image: decided }) },
     release: { isPossible: isHeld, question: texts.confirmReleaseBase },
     check: { isPossible: !isSuspended, question: texts.confirmCheck },
     suspend: { isPossible: !isSuspended, question: texts.confirmSuspend },

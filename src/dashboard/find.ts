@@ -1,4 +1,5 @@
 /** The search over everything: what of each kind matches a text, read from the API with the rights of the user. */
+import { defined } from '../core/model/defined.ts';
 import { baseReads, type BaseSummary } from '../service/api/base-view.ts';
 import type { PlaceView, RepositoryView, VersionView } from '../service/api/image-view.ts';
 import type { PolicySummary } from '../service/api/policy-view.ts';
@@ -59,7 +60,7 @@ export async function find(text: string, { api, caller }: Pick<PageCall, 'api' |
     read(readEvents(text, api)),
   ]);
   const [failure] = failures;
-  return { found: { policies, repositories, versions, workloads, bases, events }, ...(failure !== undefined && { failure }) };
+  return { found: { policies, repositories, versions, workloads, bases, events }, ...defined({ failure }) };
 }
 
 /** One container of each workload. */

@@ -1,4 +1,5 @@
 /** Words a notice. Each target escapes the texts for its markup. Pure. */
+import { defined } from '../core/model/defined.ts';
 import { maxCompanions } from '../core/model/companion-status.ts';
 import { formatRepository, tryParseImageReference } from '../core/model/image-reference.ts';
 import { linksOf, type Link, type Origins } from '../core/model/image-origin.ts';
@@ -180,7 +181,7 @@ function messageOfNotice(notice: Notice, origins: Origins, means: LinkMeans): Me
     ],
     notes: [...factOf('Why', { text: message }), ...factOf('Next', { text: nextStep })],
     ...(kind === 'ApprovalRequired' && { code: approveCommand(subject) }),
-    ...(button && { button }),
+    ...defined({ button }),
     links: linksOf(origins),
   };
 }

@@ -1,4 +1,5 @@
 /** Reads where the images of a notice were built from, for links in messages. */
+import { defined } from '../core/model/defined.ts';
 import { startDeadline } from '../core/async/deadline.ts';
 import { isUsable, type ImagePolicy, type PolicySpec } from '../core/model/image-policy.ts';
 import type { Origins } from '../core/model/image-origin.ts';
@@ -32,7 +33,7 @@ export function createNoticeOrigins(
       reference === undefined ? undefined : readOrigin(source, reference, signal).catch(() => undefined);
     try {
       const [now, was] = await Promise.all([read(digest), read(old)]);
-      return { ...(now && { now }), ...(was && { before: was }) };
+      return { ...defined({ now, before: was }) };
     } finally {
       end();
     }

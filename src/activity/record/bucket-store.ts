@@ -2,6 +2,7 @@
  * Keeps the record in a bucket with the API of S3, one object for each segment. An object is written with `If-None-Match: *`, so that of two replicas one wins:
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes.html
  */
+import { defined } from '../../core/model/defined.ts';
 import { createHash } from 'node:crypto';
 import { startDeadline } from '../../core/async/deadline.ts';
 import { explainConnection } from '../../core/model/connection-failure.ts';
@@ -38,7 +39,7 @@ export function createBucketStore({ endpoint, bucket, prefix, region, credential
         headers,
         redirect: 'manual',
         signal: deadline.signal,
-        ...(body !== undefined && { body }),
+        ...defined({ body }),
       });
       return { status: answer.status, text: await readText(answer) };
     } catch (error) {

@@ -1,4 +1,5 @@
 /** Signs requests to S3 with AWS Signature Version 4. */
+import { defined } from '../../core/model/defined.ts';
 import { createHash, createHmac } from 'node:crypto';
 import { SignatureV4 } from '@smithy/signature-v4';
 import type { AwsCredentialIdentity, HttpRequest, Provider } from '@smithy/types';
@@ -53,7 +54,7 @@ export function createSigner(region: string, credentials: ReadCredentials): (req
       path: url.pathname,
       query: Object.fromEntries(url.searchParams),
       headers: { host: url.host, ...headers },
-      ...(body !== undefined && { body }),
+      ...defined({ body }),
     };
     const { host: _, ...signed } = (await signer.sign(request)).headers;
     return signed;

@@ -1,4 +1,5 @@
 /** The versions of a base over time, the newest first, with the images that are built on each. Pure. */
+import { defined } from '../../core/model/defined.ts';
 import type { z } from 'zod';
 import type { BaseImagePolicy } from '../../core/model/base-policy.ts';
 import type { baseReads } from '../../service/api/base-view.ts';
@@ -27,7 +28,7 @@ export function listVersions(
       seenAt,
       isLatest: digest === latest?.digest,
       wasSelected: selected === true || digest === latest?.digest,
-      ...(why !== undefined && { rejected: why }),
+      ...defined({ rejected: why }),
       images: images.get(digest) ?? 0,
     };
   });

@@ -1,4 +1,5 @@
 /** Waits until a registry shows the push that caused a job: registries announce a tag before it can be read, and only a poll finds a missed tag. */
+import { defined } from '../../core/model/defined.ts';
 import type { BaseStatus } from '../../core/model/base-status.ts';
 import { sameRepository } from '../../core/model/image-reference.ts';
 import { PermanentError } from '../../core/model/errors.ts';
@@ -45,7 +46,7 @@ export async function awaitAnnounced(
 
 /** The source of the push, with the credentials of the base. Undefined if the policy was changed to another base. */
 export function announcedSource({ hint, pushed }: Pick<BaseJob, 'hint' | 'pushed'>, base: ImageSource): ImageSource | undefined {
-  if (pushed !== undefined) return sameRepository(pushed, base) ? base : { ...pushed, ...(base.access && { access: base.access }) };
+  if (pushed !== undefined) return sameRepository(pushed, base) ? base : { ...pushed, ...defined({ access: base.access }) };
   return hint?.repository === undefined || sameRepository(hint.repository, base) ? base : undefined;
 }
 

@@ -2,6 +2,7 @@
  * The ImagePolicies through which rebased images reach workloads: one for each workload and image, created when the wave of the workload begins, and never changed.
  * Guards, consent, rollouts and rollbacks are those of every ImagePolicy.
  */
+import { defined } from '../../core/model/defined.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { baseKind, kind } from '../../service/resources/group.ts';
 import { apiVersion } from '../../service/resources/v1.ts';
@@ -54,7 +55,7 @@ export function childManifest(
 ) {
   const { workload, uid, containers, hasInitContainers, repository, from, to, isPinned } = replacement;
   const windows = ownWindows(parent.spec.base);
-  const update = { ...(isPinned && { pin: 'Digest' as const }), ...(windows !== undefined && { windows }) };
+  const update = { ...(isPinned && { pin: 'Digest' as const }), ...defined({ windows }) };
   return {
     apiVersion,
     kind,

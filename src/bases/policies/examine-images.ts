@@ -67,7 +67,7 @@ export async function examineImages(
   { base, selected, known, line, access, isFresh, digestLifeMs, shown, signal }: Examination,
   ports: ExaminePorts,
 ): Promise<Examined> {
-  const named = images.map((image) => ({ image, source: { ...image.repository, ...(access && { access }) } }));
+  const named = images.map((image) => ({ image, source: { ...image.repository, ...defined({ access }) } }));
   const heads = await inParallel(named, parallelReads, async ({ image: { tag, digest }, source }) => {
     return (
       digest ??

@@ -126,7 +126,7 @@ function progress(candidate: Candidate, { pods, areOutdated }: Examined, now: nu
     return keep('its annotation kubectl.kubernetes.io/restartedAt is no time of a restart: restart it with kubectl');
   const since = Math.min(at, now);
   const whyStale = `it was restarted for ${image.digest} at ${restartedAt}, and its pods run the image before: restart it with kubectl`;
-  const rolledOut = { ...workload, generation, ...(rollout && { rollout }) };
+  const rolledOut = { ...workload, generation, ...defined({ rollout }) };
   const { kind, message } = evaluateRollout(rolledOut, { since: new Date(since), timeoutMs: patienceMs }, new Date(now));
   const fail = (why: string): Restart => {
     const hint = 'the tag has no former image to go back to: push a better one';

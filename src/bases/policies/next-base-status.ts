@@ -97,9 +97,7 @@ export function nextBaseStatus(policy: BaseImagePolicy, found: Findings, at: Dat
     versions: { known: versions.known, unread: versions.unread + (versions.hidden?.count ?? 0) },
     ...(since[0] !== undefined && { behindSince: since[0] }),
     dependents: dependents.slice(0, maxDependents),
-    ...(acted.waves && { waves: acted.waves }),
-    ...(acted.requests && { requests: acted.requests }),
-    ...(acted.pendingApproval && { pendingApproval: acted.pendingApproval }),
+    ...defined({ waves: acted.waves, requests: acted.requests, pendingApproval: acted.pendingApproval }),
     ...decided,
     history: nextHistory(status, { ...base, selectedAt, isRejected: rejection !== undefined }, acted),
   };

@@ -222,7 +222,7 @@ async function reconcileBase({ policy, job, brake }: Braked, ports: BasePorts): 
     unpermitted: unpermittedOf(usable, images.filter(isActedOn), ports.mayPush),
     checkedAt,
     request,
-    ...(waiting && { waiting }),
+    ...defined({ waiting }),
   };
   const hasFault = images.some(({ error }) => error !== undefined);
   const goesOn = unread.isBeingRead ? acting.now + nextReadMs : unread.fault !== undefined && acting.now + rereadMs;
@@ -248,7 +248,7 @@ function waitForAge(policy: BaseImagePolicy, waiting: BaseStatus['waiting']): Ba
     basis: policy,
     update: (status, now) => ({
       ...withProblem({ ...policy, status }, { reason: 'MinAge', message, isRetried: true }, now),
-      ...(waiting && { waiting }),
+      ...defined({ waiting }),
     }),
     next: waiting?.until,
   };

@@ -1,4 +1,5 @@
 /** Reads an image from its registry without its layers: its index, and the manifest and configuration of each platform. */
+import { defined } from '../../core/model/defined.ts';
 import { BoundedMap } from '../../core/async/bounded-map.ts';
 import { inParallel } from '../../core/async/in-parallel.ts';
 import { isAttestation, isImageConfigType, isManifestType } from '../../core/model/artifact.ts';
@@ -142,5 +143,5 @@ async function readPlatform(
   if (manifest.layers.length !== length) {
     return refuse('Unreadable', `${name} has ${manifest.layers.length} layers, but its configuration lists ${length}`);
   }
-  return { platform: formatPlatform(entry?.platform ?? config), ...(entry && { entry }), mediaType, manifest, config };
+  return { platform: formatPlatform(entry?.platform ?? config), ...defined({ entry }), mediaType, manifest, config };
 }

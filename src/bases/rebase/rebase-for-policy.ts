@@ -131,7 +131,7 @@ async function prepare(
   const signingKey = await openSigningKey(policy.namespace, action.signingKey, readSecret, signal);
   if (typeof signingKey === 'string') return refuseFor('SigningKeyUnusable', signingKey);
 
-  const baseSource = { ...policy.spec.base.repository, ...(source.access && { access: source.access }) };
+  const baseSource = { ...policy.spec.base.repository, ...defined({ access: source.access }) };
   const { verification } = policy.spec.base;
   // The old base is any image of the repository whose layers fit. What is signed must not lack the layers that somebody else calls the base.
   const isOldBaseVerified =

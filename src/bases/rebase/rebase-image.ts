@@ -1,4 +1,5 @@
 /** Rebases an image in its registry. The result is invisible until its tag is written, which comes last. Every request may be repeated. */
+import { defined } from '../../core/model/defined.ts';
 import { inParallel } from '../../core/async/in-parallel.ts';
 import { formatRepository } from '../../core/model/image-reference.ts';
 import { type RegistryPush, type Transferred } from '../../service/registry/push.ts';
@@ -142,7 +143,7 @@ async function showFiles(
     for (const one of image.platforms) {
       const isNeeded = own.has(one.platform) && !shared.has(one.manifest.layers[0]?.digest);
       const files = isNeeded ? await readFileSigns(source, one, signal) : undefined;
-      platforms.push({ ...one, ...(files && { files }) });
+      platforms.push({ ...one, ...defined({ files }) });
     }
     return { ...image, platforms };
   };

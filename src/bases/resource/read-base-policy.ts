@@ -103,12 +103,12 @@ function readAction({ rebase, trigger, restart }: Action): BaseAction {
   if (rebase !== undefined) {
     const { images = ['*'], tag = '$tag-base.$date', allow = [], pushSecret, sign } = rebase;
     const signingKey = sign && { secret: sign.keyRef.name, key: sign.keyRef.key };
-    return { kind: 'rebase', images, tag, allow, ...(pushSecret && { pushSecret: pushSecret.name }), ...(signingKey && { signingKey }) };
+    return { kind: 'rebase', images, tag, allow, ...(pushSecret && { pushSecret: pushSecret.name }), ...defined({ signingKey }) };
   }
   if (trigger !== undefined) {
     const { images, sources, rebuildWithin } = trigger;
     const rebuildWithinMs = (rebuildWithin === undefined ? undefined : parseDuration(rebuildWithin)) ?? defaultRebuildMs;
-    return { kind: 'trigger', images, ...(sources && { sources }), rebuildWithinMs, ci: readCiSystem(trigger) };
+    return { kind: 'trigger', images, ...defined({ sources }), rebuildWithinMs, ci: readCiSystem(trigger) };
   }
   return restart === undefined ? { kind: 'report' } : { kind: 'restart', images: restart.images };
 }
@@ -128,7 +128,7 @@ function readCiSystem({ github, gitlab, gitea, tekton, jenkins, webhook }: Trigg
     const { repository: project, workflow: name, ref, url, secretRef: secret } = gitea;
     return { system: 'gitea', project, name, ref, url, secret };
   }
-  if (tekton !== undefined) return { system: 'tekton', url: tekton.url, ...(tekton.secretRef && { secret: tekton.secretRef }) };
+  if (tekton !== undefined) return { system: 'tekton', url: tekton.url, ...defined({ secret: tekton.secretRef }) };
   if (jenkins !== undefined) return { system: 'jenkins', url: jenkins.url, name: jenkins.job, secret: jenkins.secretRef };
   if (webhook !== undefined) return { system: 'webhook', url: webhook.url, secret: webhook.secretRef };
   throw new PermanentError('InvalidPolicy', 'spec.onNewBase: a trigger needs a CI system');

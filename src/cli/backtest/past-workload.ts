@@ -1,4 +1,5 @@
 /** The one workload of a backtest: a Deployment with a container for the image of the policy, and one for each companion. */
+import { defined } from '../../core/model/defined.ts';
 import { fieldManager } from '../../core/model/last-update.ts';
 import {
   type CompanionChange,
@@ -89,7 +90,7 @@ function changed(workload: Workload, changes: readonly ContainerChange[], imageS
       const image = images.get(container.name);
       if (image === undefined) return container;
       const lastUpdate = updates.get(container.name) ?? container.lastUpdate;
-      return { ...container, image, imageOwner: fieldManager, imageSetAt, ...(lastUpdate !== undefined && { lastUpdate }) };
+      return { ...container, image, imageOwner: fieldManager, imageSetAt, ...defined({ lastUpdate }) };
     }),
   };
 }

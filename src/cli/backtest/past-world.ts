@@ -1,4 +1,5 @@
 /** A policy, a workload and a registry of the past, with a clock of their own. What decides is the processor of the service. */
+import { defined } from '../../core/model/defined.ts';
 import type { ImagePolicy, PolicySpec } from '../../core/model/image-policy.ts';
 import { noEvidence } from '../../core/model/vulnerabilities.ts';
 import { WaitError, PermanentError } from '../../core/model/errors.ts';
@@ -89,7 +90,7 @@ export function createPastWorld(
       const hint = pushed && { tag: pushed.tag, digest: pushed.digest, repository: pushed.repository };
       const receivedAt = new Date(at).toISOString();
       const cause = { source: pushed === undefined ? 'WaitOver' : 'Webhook', receivedAt, isHinted: pushed !== undefined } as const;
-      const request = { policy: { namespace, name, uid }, announced: pushed !== undefined, ...(hint !== undefined && { hint }) };
+      const request = { policy: { namespace, name, uid }, announced: pushed !== undefined, ...defined({ hint }) };
       const attempt = { request, cause, failures: 0, isLastTry: false, wasLost: false, isOurs: async () => true, signal };
       const found: Found = await reconcileAndReport(attempt, ports).catch((error: unknown) => failureOf(error, signal));
       const wait = waitJob(newest());
@@ -105,7 +106,7 @@ export function createPastWorld(
         changes: made,
         isUnfinished: added > 0,
         ...(pushed !== undefined && { pushed: pushed.tag }),
-        ...(next !== undefined && { next }),
+        ...defined({ next }),
       };
     },
   };

@@ -1,4 +1,5 @@
 /** The checks that need only a kubeconfig: CustomResourceDefinitions, certificates, permissions of the role convert, the clock of this machine. */
+import { defined } from '../../core/model/defined.ts';
 import { crdName } from '../../service/resources/group.ts';
 import type { ResourceGroup } from '../../service/resources/resource-group.ts';
 import { checks } from '../../service/doctor/checks/index.ts';
@@ -65,7 +66,7 @@ function hasWebhook(definition: Definition): definition is CustomResourceDefinit
 async function gatherCertificates(client: KubeClient, definition: Definition, options: ClusterOptions): Promise<CertificateFacts> {
   const { warnWithinMs } = options;
   const conversion = conversionOf(definition, options.conversion);
-  return { now: Date.now(), warnWithinMs, ...(conversion && { conversion }), others: await readOutsideCertificates(client) };
+  return { now: Date.now(), warnWithinMs, ...defined({ conversion }), others: await readOutsideCertificates(client) };
 }
 
 function conversionOf(definition: Definition, served: ServedCertificate): ConversionCertificates | undefined {

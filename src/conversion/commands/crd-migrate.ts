@@ -1,3 +1,4 @@
+import { defined } from '../../core/model/defined.ts';
 import { crdName } from '../../service/resources/group.ts';
 import { version as v1alpha1 } from '../v1alpha1.ts';
 import { describeError } from '../../core/model/errors.ts';
@@ -42,7 +43,7 @@ export async function migrateCrd(values: CrdValues, output: 'text' | 'json' | 'y
       progress.end();
       const seconds = Math.round((performance.now() - started) / 100) / 10;
       const done = migration;
-      print(terminal, output, { ...done, seconds, ...(retirement && { retirement }) }, () => textOf(done, retirement, seconds));
+      print(terminal, output, { ...done, seconds, ...defined({ retirement }) }, () => textOf(done, retirement, seconds));
       return isClean && retirement?.action !== 'refused' ? 0 : 1;
     } finally {
       await client.close();

@@ -1,3 +1,4 @@
+import { defined } from '../../core/model/defined.ts';
 import { describeError } from '../../core/model/errors.ts';
 import type { KubeClient } from '../../service/kube/client.ts';
 import { type ConversionClient, type CustomResourceDefinition, objectsPath, storageVersionOf } from '../../service/kube/crd/definition.ts';
@@ -67,7 +68,7 @@ async function dryRun(
 
 async function readAll(client: KubeClient, path: string, signal: AbortSignal | undefined): Promise<number> {
   let count = 0;
-  for await (const { items } of listPages(client, { path, pageSize, ...(signal && { signal }) })) count += items.length;
+  for await (const { items } of listPages(client, { path, pageSize, ...defined({ signal }) })) count += items.length;
   return count;
 }
 
@@ -119,7 +120,7 @@ async function askUrl(url: string, { caBundle }: ConversionClient, review: objec
       dispatcher: agent,
       headersTimeout: timeoutMs,
       bodyTimeout: timeoutMs,
-      ...(signal && { signal }),
+      ...defined({ signal }),
     });
     const text = await body.text();
     if (statusCode !== 200) throw new Error(`status ${statusCode}: ${text.slice(0, 200)}`);

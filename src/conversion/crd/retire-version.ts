@@ -1,3 +1,4 @@
+import { defined } from '../../core/model/defined.ts';
 import { fieldsOf, parseJson } from '../../core/model/untyped.ts';
 import type { KubeClient } from '../../service/kube/client.ts';
 import { crdPath, type CustomResourceDefinition, objectsPath, requireCrd, storageVersionOf } from '../../service/kube/crd/definition.ts';
@@ -113,7 +114,7 @@ export async function findUses(
   reasonsOf: (object: Described) => readonly string[],
 ): Promise<VersionUse[]> {
   const uses: VersionUse[] = [];
-  for await (const { items } of listPages(client, { path: listPath, pageSize: 500, ...(signal && { signal }) })) {
+  for await (const { items } of listPages(client, { path: listPath, pageSize: 500, ...defined({ signal }) })) {
     for (const object of items as readonly Described[]) {
       const { namespace, name } = object.metadata;
       uses.push(...reasonsOf(object).map((why) => ({ namespace, name, why })));

@@ -1,3 +1,4 @@
+import { defined } from '../../core/model/defined.ts';
 import { describeError } from '../../core/model/errors.ts';
 import type { KubeClient } from '../../service/kube/client.ts';
 import { isKubeError, KubeError } from '../../service/kube/kube-error.ts';
@@ -71,7 +72,7 @@ export async function rewriteAll(client: KubeClient, options: RewriteOptions): P
   for (let attempt = 0; ; attempt++) {
     const doneBefore = done.size;
     try {
-      for await (const { items, remaining } of listPages(client, { path: listPath, pageSize, ...(signal && { signal }) })) {
+      for await (const { items, remaining } of listPages(client, { path: listPath, pageSize, ...defined({ signal }) })) {
         const page = (items as readonly Listed[]).filter(
           ({ metadata: { uid, resourceVersion } }) => !done.has(uid) && known.get(uid) !== resourceVersion,
         );

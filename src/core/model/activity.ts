@@ -85,7 +85,7 @@ export function activityOf({ notice, identity }: IdentifiedNotice): IdentifiedAc
       ...(from && { from: [...from] }),
       ...(workloads && { workloads: [...workloads] }),
       ...(message !== undefined && { message: cut(message, 1_024) }),
-      ...(eventId !== undefined && { event: eventId }),
+      ...defined({ event: eventId }),
     },
   };
 }

@@ -1,4 +1,5 @@
 /** The annotation in which a workload records our last change to a container (`last-update.ts`): its name, and its value as a text. */
+import { defined } from './defined.ts';
 import { parseJson } from './untyped.ts';
 import { limits, type LastUpdate, type PastChange, type PastCompanion, type RecentChange, type Retry } from './last-update.ts';
 import { isTriggerSource } from './policy-status.ts';
@@ -51,7 +52,7 @@ export function parseLastUpdate(value: unknown): LastUpdate | undefined {
     ...change,
     ...(isShort(failed, maxLengths.digest) && { failed }),
     ...(isShort(left, maxLengths.digest) && { left }),
-    ...(retry && { retry }),
+    ...defined({ retry }),
     ...(changes.length > 0 && { earlier: changes }),
     ...(others.length > 0 && { before: others }),
   };

@@ -9,6 +9,7 @@
  * |   runs it, complete and available                  |         |                          |                |
  * | is run by no followed policy, complete and available | stays | stays                    | stays          |
  */
+import { defined } from './defined.ts';
 import { wholeDigest } from './companions.ts';
 import type { Candidate } from './image-reference.ts';
 import { holdAnnotation, type NamedHold } from './named-hold.ts';
@@ -33,7 +34,7 @@ export function parsePromotion(value: string | undefined): Promotion | undefined
   const [image, time = ''] = (value ?? '').split(' ');
   const found = parseApproval(image);
   const at = readTime(time);
-  return found && { ...found, ...(at !== undefined && { at }) };
+  return found && { ...found, ...defined({ at }) };
 }
 
 /** The value of a promotion that is requested now. It counts for a hold that began before, also if that was by another clock. */

@@ -3,6 +3,7 @@
  * until the policy is changed. All that count must have been given within `within`: from when the first was given, as its author says, until the service has seen
  * the last. So an author who writes another time only shortens the time that is left.
  */
+import { defined } from '../model/defined.ts';
 import { hashId } from '../model/push-event.ts';
 import type { ImagePolicy, PolicySpec, ApprovalRules } from '../model/image-policy.ts';
 import { maxClockDifferenceMs, type NamedApproval } from '../model/named-approvals.ts';
@@ -92,7 +93,7 @@ export function nextRound(
     required,
     ...(counted.length > 0 && { given: [...counted] }),
     ...(uncounted.length > 0 && { uncounted: [...uncounted] }),
-    ...(until !== undefined && { until }),
+    ...defined({ until }),
   };
 }
 
@@ -147,7 +148,7 @@ function whyNot(
 /** The approval, with the time at which the service saw it first. */
 function withSight({ user, at, reason }: NamedApproval, round: ApprovalRound | undefined, now: Date): SeenApproval {
   const known = round?.given?.find((one) => one.user === user && one.at === at);
-  return known ?? { user, at, seenAt: now.toISOString(), ...(reason !== undefined && { reason }) };
+  return known ?? { user, at, seenAt: now.toISOString(), ...defined({ reason }) };
 }
 
 /** The approvals that were given after the first one, and seen while it lasted. */

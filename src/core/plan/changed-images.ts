@@ -1,4 +1,5 @@
 /** Words the images of a change: the own one and those of its companions. Pure. */
+import { defined } from '../model/defined.ts';
 import type { HistoryEntry } from '../model/policy-status.ts';
 
 type Images = Pick<HistoryEntry, 'container' | 'from' | 'to' | 'alongside'>;
@@ -23,7 +24,7 @@ export function listImages(changes: readonly Images[]): string {
 }
 
 function movesOf({ container, from, to, alongside = [] }: Images): readonly Omit<Images, 'alongside'>[] {
-  const all = [{ container, to, ...(from !== undefined && { from }) }, ...alongside];
+  const all = [{ container, to, ...defined({ from }) }, ...alongside];
   const moved = all.filter((one) => one.from !== one.to);
   return moved.length === 0 ? all : moved;
 }

@@ -51,10 +51,10 @@ export function decidePending({ candidate, pending, ...input }: PendingInput): P
   const begin = (image: Candidate, wait: PendingCandidate) => ({ apply: image, ...(!isOldEnough(wait) && ({ isEarly: true } as const)) });
   const held = pending !== undefined && isWanted(pending) ? startWait(pending, input) : undefined;
   if (!isWanted(candidate))
-    return held !== undefined && isDue(held) ? begin(toCandidate(held), held) : { apply: candidate, ...(held && { next: held }) };
+    return held !== undefined && isDue(held) ? begin(toCandidate(held), held) : { apply: candidate, ...defined({ next: held }) };
   const own = startWait(candidate, input);
   const others = held === undefined || isSameImage(held, candidate) ? undefined : held;
-  if (isDue(own)) return { ...begin(candidate, own), ...(others && { next: others }) };
+  if (isDue(own)) return { ...begin(candidate, own), ...defined({ next: others }) };
   if (others === undefined) return { next: own };
   return isDue(others) ? { ...begin(toCandidate(others), others), next: own } : { next: others };
 }

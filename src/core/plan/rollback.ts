@@ -116,7 +116,7 @@ export function ownChanges(past: Past): HistoryEntry[] {
     const { labels } = findWorkload(change) ?? {};
     return (
       readImage(change.to, past) !== undefined &&
-      spec.targets.some((target) => matchesTarget(target, { ...change, ...(labels && { labels }) }))
+      spec.targets.some((target) => matchesTarget(target, { ...change, ...defined({ labels }) }))
     );
   });
 }

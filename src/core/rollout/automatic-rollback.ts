@@ -188,6 +188,6 @@ function whyRefused(
   const near = targets.filter(({ namespace }) => namespace === entry.namespace);
   // A target that is named explicitly counts even if its workload does not exist.
   const { labels, initContainers } = (near.length > 0 && findWorkload(entry)) || {};
-  const workload = { ...refOf(entry), ...(labels && { labels }), ...(initContainers && { initContainers }) };
+  const workload = { ...refOf(entry), ...defined({ labels, initContainers }) };
   return isWatchedTarget(near, workload, entry.container) ? undefined : 'it is no target of the policy';
 }

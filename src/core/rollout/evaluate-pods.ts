@@ -1,4 +1,5 @@
 /** Evaluates a rollout by the pods of the new revision: whether it has failed, and which side the pods speak against. Pure. */
+import { defined } from '../model/defined.ts';
 import type { PodEvidence, RolloutFailure } from './evaluate-rollout.ts';
 import type { Side } from '../model/failure-side.ts';
 import { sideOf } from './failure-sides.ts';
@@ -55,9 +56,9 @@ export function evidenceOf(pods: readonly PodState[], containers: ReadonlySet<st
   const starts = unready.map(({ startedAt }) => Date.parse(startedAt));
   const complaint = mostTelling(unready.map((pod) => complaintOf(pod, containers)));
   return {
-    ...(failure && { failure }),
+    ...defined({ failure }),
     ...(starts.length > 0 && { unreadySince: new Date(Math.min(...starts)) }),
-    ...(complaint && { complaint }),
+    ...defined({ complaint }),
   };
 }
 

@@ -22,6 +22,7 @@
  *
  * The policy's timeout counts only while the controller can make progress: from the change or from when the rollout resumed, and for each new pod from its start.
  */
+import { defined } from '../model/defined.ts';
 import type { Complaint } from './evaluate-pods.ts';
 import type { Side } from '../model/failure-side.ts';
 import type { Reason } from '../model/reasons.ts';
@@ -137,7 +138,7 @@ export function changedAt(
   }: Partial<Pick<Workload, 'fields' | 'containers' | 'initContainers' | 'volumes'>>,
   { since }: RolloutTime,
 ): Date {
-  const images = imagesOf({ containers, ...(initContainers && { initContainers }), ...(volumes && { volumes }) });
+  const images = imagesOf({ containers, ...defined({ initContainers, volumes }) });
   const written = [
     ...images.map(({ container: { imageOwner, imageSetAt } }) => ({ owner: imageOwner, setAt: imageSetAt })),
     ...Object.values(fields).flatMap((field) => ('value' in field ? { owner: field.owner, setAt: field.setAt } : [])),

@@ -1,4 +1,5 @@
 /** Notices about fixes that wait (`FixAvailable`). Pure. */
+import { defined } from '../model/defined.ts';
 import type { ImagePolicy } from '../model/image-policy.ts';
 import { maxFixes, type Notice } from '../model/notice.ts';
 import type { PolicyStatus } from '../model/policy-status.ts';
@@ -11,7 +12,7 @@ export function fixNotices(
   { before, after }: { readonly before: PolicyStatus; readonly after: PolicyStatus },
   spec: ImagePolicy['spec'] | undefined,
 ): Details[] {
-  const fixIn = (status: PolicyStatus) => waitingFixOf({ status, ...(spec !== undefined && { spec }) });
+  const fixIn = (status: PolicyStatus) => waitingFixOf({ status, ...defined({ spec }) });
   const [was, fix] = [fixIn(before), fixIn(after)];
   if (fix === undefined || (was?.digest === fix.digest && !isMoreSevere(fix, was))) return [];
   const { tag, digest, running, fixes, wait } = fix;

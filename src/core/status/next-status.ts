@@ -184,7 +184,7 @@ function addChanges(
   // An image without a record has no time of its own, and may have been replaced since.
   const ours = (outcome.ours ?? []).filter(({ update }) => update !== undefined);
   const history = nextHistory(status, { ...outcome, ours }, cause.source, now) ?? status.history;
-  const past = { ...lastChanges(history), ...pastAfter({ ...status, ...(history && { history }) }, policy, now, snapshot) };
+  const past = { ...lastChanges(history), ...pastAfter({ ...status, ...defined({ history }) }, policy, now, snapshot) };
   const next = withApplied({ ...status, ...past }, policy, { changes: outcome.changes ?? [] });
   const told = outcome.reason === 'Withdrawn' ? endRollback(next, policy, cause) : next;
   return isDeepStrictEqual(told, status) ? undefined : told;

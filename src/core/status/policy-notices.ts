@@ -44,8 +44,7 @@ export function policyNotices(
         kind,
         subject,
         ...describeEntries(entries, after),
-        ...defined({ share }),
-        ...(undone !== undefined && { undone }),
+        ...defined({ share, undone }),
         ...(interim && { interim }),
         ...push,
       };

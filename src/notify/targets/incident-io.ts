@@ -1,3 +1,4 @@
+import { defined } from '../../core/model/defined.ts';
 import { cut } from '../../core/model/text.ts';
 import { incidentOf, linesOf, skipsIncident } from '../incident.ts';
 import { breakUp } from '../markup.ts';
@@ -24,7 +25,7 @@ export const incidentIo: NotificationTarget = {
       ...(action === 'trigger' && {
         description: [...linesOf(message), ...links.map(({ text, url }) => `${text}: ${url}`)].join('\n'),
         ...(button && { source_url: button.url }),
-        metadata: { severity, subject, ...(delivery.cluster !== undefined && { cluster: delivery.cluster }) },
+        metadata: { severity, subject, ...defined({ cluster: delivery.cluster }) },
       }),
     };
     return {

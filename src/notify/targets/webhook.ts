@@ -24,7 +24,7 @@ function eventOf(content: Content): { readonly type: string; readonly source: st
   const { uid: __, ...shown } = subject;
   const source = `/${plurals[subject.kind]}/${formatSubject(subject).split('/').map(encodeURIComponent).join('/')}`;
   const { now, before } = content.origins ?? {};
-  const origins = { ...(now && { origin: now }), ...(before && { originBefore: before }) };
+  const origins = { ...defined({ origin: now, originBefore: before }) };
   return { type: data.kind, source, time: at, data: { ...data, ...origins, subject: shown } };
 }
 

@@ -94,7 +94,7 @@ export function hasOutcome(view: EventView, outcome: EventOutcome): boolean {
 
 function viewPolicy(key: string, result: PolicyResult | undefined, noticesGivenUp?: readonly GivenUpNotice[]): PolicyView {
   const { kind: outcome = 'working', ...rest } = result ?? {};
-  return { ...rest, ...splitName(key), outcome, ...(noticesGivenUp && { noticesGivenUp }) };
+  return { ...rest, ...splitName(key), outcome, ...defined({ noticesGivenUp }) };
 }
 
 function outcomeOf(state: PushState, policies: readonly PolicyView[]): EventOutcome {

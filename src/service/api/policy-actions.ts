@@ -1,4 +1,5 @@
 /** The actions of users on a policy of either kind. They write the annotations of the commands with the caller's rights, so the API server's audit log names the user. */
+import { defined } from '../../core/model/defined.ts';
 import { z } from 'zod';
 import type { ApprovalRound } from '../../core/model/approval-round.ts';
 import type { ApprovalRules, ImagePolicy } from '../../core/model/image-policy.ts';
@@ -59,7 +60,7 @@ export function defineAction<P, B extends z.ZodObject>(
       const policy = await see(ports, access, params);
       const made = change(policy, wanted as z.output<B>, ports.now(), access.user);
       if ('conflict' in made) throw new ActionRefused(409, made.conflict);
-      return requestAction({ ...params, ...(of && { of }) }, { name, change: made, reason }, { ports, access });
+      return requestAction({ ...params, ...defined({ of }) }, { name, change: made, reason }, { ports, access });
     },
   });
 }

@@ -1,4 +1,5 @@
 /** Schema of the setting `record`: where the record of activity is kept for good. */
+import { defined } from '../../core/model/defined.ts';
 import { z } from 'zod';
 import { always, duration, secretReference } from './scalars.ts';
 import type { SettingProblem } from './schema-problems.ts';
@@ -93,5 +94,5 @@ export function openRecordSettings(
     message === undefined ? [] : [{ keys: ['record', 's3', name], message }],
   );
   const key = id && secret && (() => ({ accessKeyId: id.read(), secretAccessKey: secret.read() }));
-  return { settings: { intervalMs, place: { ...others, endpoint, ...(key && { key }) } }, problems };
+  return { settings: { intervalMs, place: { ...others, endpoint, ...defined({ key }) } }, problems };
 }

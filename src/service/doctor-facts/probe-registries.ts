@@ -1,4 +1,5 @@
 /** Sends one request to each registry of the policies for each set of credentials. */
+import { defined } from '../../core/model/defined.ts';
 import { startDeadline } from '../../core/async/deadline.ts';
 import { gently, inParallel, inSlices } from '../../core/async/in-parallel.ts';
 import type { Clock } from '../doctor/checks/clock.ts';
@@ -71,7 +72,7 @@ async function probe({ policy, source }: Question, registry: RegistryMeans['regi
     const halfTripMs = (Date.now() - sentAt) / 2;
     // The half second is added because a Date has whole seconds.
     const clock = time === undefined ? undefined : { aheadMs: time + 500 - (sentAt + halfTripMs), toleranceMs: 500 + halfTripMs };
-    return { ...about, answer: { kind: isKnown ? 'read' : 'unknown', credentials }, ...(clock && { clock }) };
+    return { ...about, answer: { kind: isKnown ? 'read' : 'unknown', credentials }, ...defined({ clock }) };
   } catch (error) {
     if (deadline.signal.aborted) return { ...about, answer: { kind: 'late' } };
     return { ...about, answer: { kind: error instanceof WaitError ? 'postponed' : 'failed', why: describeError(error) } };

@@ -1,3 +1,4 @@
+import { defined } from '../../core/model/defined.ts';
 import { abortable } from '../../core/async/deadline.ts';
 import { PermanentError } from '../../core/model/errors.ts';
 import { isConfigMap, namedConfigMaps } from '../../core/model/config-map-target.ts';
@@ -59,7 +60,7 @@ export function createDiscovery(client: KubeClient, customTargets: readonly Cust
   };
   return {
     async find({ apiVersion, kind }, signal) {
-      if (isConfigMap({ kind, ...(apiVersion !== undefined && { apiVersion }) })) return configMapTarget(customTargets);
+      if (isConfigMap({ kind, ...defined({ apiVersion }) })) return configMapTarget(customTargets);
       if (!isCustomVersion(apiVersion)) return findTarget({ kind });
       signal?.throwIfAborted();
       const resources = await abortable(listResources(apiVersion), signal);

@@ -120,7 +120,7 @@ async function computeAccess(config: KubeConfig): Promise<KubeAccess> {
     server: cluster.server.replace(/\/+$/, ''),
     headers: headersOf(options),
     tls: {
-      ...(ca && { ca }),
+      ...defined({ ca }),
       ...(cert && { cert }),
       ...(key && { key }),
       ...(servername && { servername }),

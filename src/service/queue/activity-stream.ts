@@ -1,4 +1,5 @@
 /** The record of activity in Redis: one stream for all replicas, bounded by count and age. */
+import { defined } from '../../core/model/defined.ts';
 import { parseJson } from '../../core/model/untyped.ts';
 import { batchWrites } from '../../core/async/serialize.ts';
 import { activitySchema, type Activity, type IdentifiedActivity } from '../../core/model/activity.ts';
@@ -77,7 +78,7 @@ export async function readActivities(
     return activity === undefined ? [] : [{ id, activity }];
   });
   const last = entries.length < count ? undefined : entries.at(-1)?.[0];
-  return { found, ...(last !== undefined && { last }) };
+  return { found, ...defined({ last }) };
 }
 
 /** Creates a reader of the activities that were recorded since its last call; at first of the newest ones. Of many, the others are read with the next call. */

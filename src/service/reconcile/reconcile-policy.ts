@@ -2,6 +2,7 @@
  * The one path to a patch: select → plan → verify → apply → result, each a function from a value to a value. It reads all state itself and uses a job only as a
  * hint, so lost, repeated and reordered events do no harm.
  */
+import { defined } from '../../core/model/defined.ts';
 import { asSeenBy } from '../../core/plan/consent.ts';
 import type { Outcome } from '../../core/plan/outcome.ts';
 import { followedBy } from '../../core/plan/proven.ts';
@@ -118,7 +119,7 @@ async function unlessStalled(attempt: Attempt, ports: ReconcilePorts): Promise<E
   } catch (error) {
     if (!(error instanceof PermanentError)) throw error;
     const { reason, message, retryAt } = error;
-    return { kind: 'stalled', reason, message, ...(retryAt && { retryAt }) };
+    return { kind: 'stalled', reason, message, ...defined({ retryAt }) };
   }
 }
 

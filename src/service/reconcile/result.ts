@@ -38,7 +38,7 @@ export function resultOf({ selected, decision, plan, skipped, attempt }: Applied
   const next = guarded ?? (isWanted ? decision.next : undefined);
   const exception = next && exceptionOf(next.reason, selection.spec, next, selection.assessments);
   const kept = exception?.holds === false ? exception.why : undefined;
-  const change = { ...(waiting && { seen: waiting }), ...(next && { next }), ...defined({ kept }) };
+  const change = { ...defined({ seen: waiting, next, kept }) };
   const isUnchecked = plan.targets.some(({ blocked = [] }) => blocked.some(({ reason }) => reason === 'CheckPending'));
   const { tag, digest } = plan.candidate;
   const toCheck = guarded !== undefined && isUnchecked && { toCheck: { tag, ...defined({ digest }) } };
@@ -80,7 +80,7 @@ function describe(selection: Selection, plan: UpdatePlan, attempt: Attempt, isNo
   return withNotes(
     {
       ...outcome,
-      ...(selected && { selection: selected }),
+      ...defined({ selection: selected }),
       legacy: legacyTargets(plan, attempt),
       ...defined({ follows: followed?.policies }),
       ...(selection.isRemembered && { isRemembered: true }),

@@ -1,4 +1,5 @@
 /** Reads images from their manifests and configurations: https://github.com/opencontainers/image-spec */
+import { defined } from '../../core/model/defined.ts';
 import { isAttestation, isImageConfigType, type Unusable, whyUnusable } from '../../core/model/artifact.ts';
 import { maxJsonBytes } from '../../core/model/bounded-json.ts';
 import { formatRepository, isDigest } from '../../core/model/image-reference.ts';
@@ -78,7 +79,7 @@ export function createImages(credentialVersions: (source: ImageSource) => string
       if (config !== undefined) return readConfig(session, config, annotated);
       const asked = await Promise.all(withoutPlatform.map((entry) => entryDetails(session, entry)));
       const all = [...platforms, ...asked.flatMap((entry) => entry?.platforms ?? [])];
-      return { platforms: [...new Set(all)].slice(0, maxPlatforms), ...(annotated && { created: annotated }) };
+      return { platforms: [...new Set(all)].slice(0, maxPlatforms), ...defined({ created: annotated }) };
     });
 
   /** The details of an image in an index; nested indexes are not read. */
@@ -106,11 +107,11 @@ export function createImages(credentialVersions: (source: ImageSource) => string
       if (!summary) return undefined;
       const { digest, mediaType, annotated, withoutTime } = summary;
       const unusable = await explain(session, summary);
-      if (unusable.Image !== undefined) return { digest, mediaType, platforms: [], ...(annotated && { created: annotated }), unusable };
+      if (unusable.Image !== undefined) return { digest, mediaType, platforms: [], ...defined({ created: annotated }), unusable };
       const { platforms, created: own } = (await detailsOf(session, summary)) ?? { platforms: [] };
       const asked = await Promise.all(withoutTime.map((entry) => entryDetails(session, entry)));
       const created = latestTime([own, ...asked.map((entry) => entry?.created)]);
-      return { digest, mediaType, platforms, ...(created && { created }), unusable };
+      return { digest, mediaType, platforms, ...defined({ created }), unusable };
     },
     async readPlatforms(session, reference) {
       const summary = await find(session, reference);
@@ -190,7 +191,7 @@ async function readConfig(session: Session, digest: string, annotated: Date | un
   const { os, architecture, variant, config, created: built } = parseImageConfig(bytes);
   const created = creationTime(annotated, { labels: config?.Labels, built });
   const platforms = os && architecture ? formatPlatform({ os, architecture, variant }) : [];
-  return { platforms, ...(created && { created }) };
+  return { platforms, ...defined({ created }) };
 }
 
 function formatPlatform({ os, architecture, variant }: { os: string; architecture: string; variant?: string | undefined }): string[] {

@@ -215,7 +215,7 @@ function readRollout({ watch, timeout, onFailure, waves, checks }: NonNullable<S
 /** Reads the order in which workloads are changed, with its defaults; also for a BaseImagePolicy. */
 export function readWaves({ maxParallel = 5, canaries, pause, maxFailures = 1 }: NonNullable<Spec['rollout']>['waves'] = {}): WaveSettings {
   const pauseMs = (pause === undefined ? undefined : parseDuration(pause)) ?? 600_000;
-  return { maxParallel, maxFailures, pauseMs, ...(canaries && { canaries }) };
+  return { maxParallel, maxFailures, pauseMs, ...defined({ canaries }) };
 }
 
 interface TargetContext extends FieldContext {

@@ -43,7 +43,7 @@ export function readVerification({ cosign, provenance }: Pick<Verify, 'cosign' |
   const signed = cosign === undefined ? { keys: [], signers: [] } : readSigners(cosign, 'spec.verify.cosign');
   const keys = provenance?.keys.map(refOf);
   if (cosign === undefined && (keys === undefined || keys.length === 0)) throw invalid('spec.verify: write cosign, provenance or both');
-  return { ...signed, ...(keys !== undefined && { provenance: keys }) };
+  return { ...signed, ...defined({ provenance: keys }) };
 }
 
 /** Reads by whom something must be signed; throws where nobody is named. */

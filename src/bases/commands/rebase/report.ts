@@ -1,4 +1,5 @@
 /** The output of `image-watcher rebase`. */
+import { defined } from '../../../core/model/defined.ts';
 import { nameOf } from '../../rebase/match-layers.ts';
 import { formatRebased, type RebaseResult } from '../../rebase/rebase-image.ts';
 import { countOf } from '../../../service/command-line/output.ts';
@@ -21,7 +22,7 @@ export function summarize(result: RebaseResult) {
     platforms: plan.platforms,
     baseLayers: plan.layers.length,
     notes: plan.notes,
-    ...(transferred && { transferred }),
+    ...defined({ transferred }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../../../core/model/defined.ts';
 import { describeError } from '../../../core/model/errors.ts';
 import { formatRepository, parseImageReference } from '../../../core/model/image-reference.ts';
 import { compilePattern } from '../../../core/model/pattern.ts';
@@ -74,7 +75,7 @@ function convertImages(
     spec: {
       image: repository,
       select: selection.select,
-      ...(selection.tags && { tags: selection.tags }),
+      ...defined({ tags: selection.tags }),
       ...(settings.imagePullSecret !== undefined && { pullSecrets: [{ name: settings.imagePullSecret }] }),
       ...(Object.keys(update).length > 0 && { update }),
       ...(poll.interval !== undefined && { poll: { interval: poll.interval } }),

@@ -73,7 +73,7 @@ export function convertVersions(policy: string, matchPreRelease: boolean, runnin
   const tags = tagsFor(patch === undefined, suffix);
   return {
     select: { semver },
-    ...(tags && { tags }),
+    ...defined({ tags }),
     notes: [
       ...(range === undefined
         ? []
@@ -92,7 +92,7 @@ export function convertForcedVersion(runningTag: string): Pick<Selection, 'selec
   if (version === undefined) return undefined;
   const hasTwoNumbers = version.numbers.length === 2;
   const tags = tagsFor(hasTwoNumbers, hasTwoNumbers ? version.suffix : undefined);
-  return { select: { semver: { prereleases: true } }, ...(tags && { tags }) };
+  return { select: { semver: { prereleases: true } }, ...defined({ tags }) };
 }
 
 function parse(tag: string): Version | undefined {

@@ -1,3 +1,4 @@
+import { defined } from '../../../core/model/defined.ts';
 import type { KubeClient } from '../client.ts';
 import { readObject } from '../objects.ts';
 
@@ -76,7 +77,7 @@ export function mergeCustomResourceDefinition(
       labels: { ...existing.metadata.labels, ...manifest.metadata.labels },
       annotations: { ...existing.metadata.annotations, ...manifest.metadata.annotations },
     },
-    spec: { ...manifest.spec, ...(conversion && { conversion }) },
+    spec: { ...manifest.spec, ...defined({ conversion }) },
   };
 }
 

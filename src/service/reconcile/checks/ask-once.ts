@@ -2,6 +2,7 @@
  * Asks one check once, and records the answer in the status of the policy. The mutex of the policy is not held, so a slow endpoint delays nothing else. Whoever
  * acts on the verdict reads it from the status: a verdict that is not written does not exist, and one that is written is never asked for again.
  */
+import { defined } from '../../../core/model/defined.ts';
 import { isUsable, policyKey, type ImagePolicy } from '../../../core/model/image-policy.ts';
 import { formatRepository } from '../../../core/model/image-reference.ts';
 import type { CheckRecord } from '../../../core/model/check-record.ts';
@@ -103,11 +104,11 @@ function changesOf({ status: { history = [], targets = [] } }: ImagePolicy, reco
     return made.map((entry) => ({
       workload: formatWorkload(entry),
       container: entry.container,
-      ...(entry.from !== undefined && { from: entry.from }),
+      ...defined({ from: entry.from }),
     }));
   return targets.flatMap((state) =>
     state.container === undefined
       ? []
-      : [{ workload: formatWorkload(state), container: state.container, ...(state.image !== undefined && { from: state.image }) }],
+      : [{ workload: formatWorkload(state), container: state.container, ...defined({ from: state.image }) }],
   );
 }

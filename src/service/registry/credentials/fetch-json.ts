@@ -1,3 +1,4 @@
+import { defined } from '../../../core/model/defined.ts';
 import { type Dispatcher, request } from 'undici';
 
 /** A request to a cloud API: a GET, or a POST if it has a `form`. */
@@ -25,7 +26,7 @@ export async function fetchJson(url: string, { signal, headers = {}, form, dispa
     method: form === undefined ? 'GET' : 'POST',
     headers: { accept: 'application/json', ...(form && { 'content-type': 'application/x-www-form-urlencoded' }), ...headers },
     signal,
-    ...(dispatcher && { dispatcher }),
+    ...defined({ dispatcher }),
     ...(form && { body: new URLSearchParams(form).toString() }),
     // The connection is closed, because requests are about an hour apart.
     reset: true,
