@@ -4,6 +4,7 @@ import { checks } from '../doctor/checks/index.ts';
 import type { OtherCertificate } from '../doctor/checks/certificates.ts';
 import type { GrantFacts, PermissionFacts, PermissionFile } from '../doctor/checks/permissions.ts';
 import type { TargetFacts } from '../doctor/checks/notifications.ts';
+import type { PolicyFacts } from '../doctor/checks/policies.ts';
 import type { RecordFacts } from '../doctor/checks/record.ts';
 import type { RedisFacts } from '../doctor/checks/redis.ts';
 import type { WebhookFacts } from '../doctor/checks/webhooks.ts';
@@ -98,11 +99,7 @@ export function createReporter(installation: Installation, means: DoctorMeans): 
         runCheck(checks.proxies, timeoutMs, async () => listRoutes(installation, means.registry, (await survey).registries)),
         runCheck(checks.notifications, timeoutMs, async () => ({ now, targets: await means.readTargets() })),
         runCheck(checks.registries, timeoutMs, () => probes),
-        runCheck(checks.policies, timeoutMs, async () => {
-          const { summaries, refusedChecks, unprovable } = await survey;
-          if (!means.isWatching()) throw new Error('the watch of the policies is not connected; /readyz?verbose says why');
-          return { now, policies: summaries, refusedChecks, unprovable };
-        }),
+        runCheck(checks.policies, timeoutMs, async () => gatherPolicies(await survey, means, now)),
       ]),
       means.readConversionCertificate(),
     ]);
@@ -217,4 +214,13 @@ async function gatherWebhooks(
     })),
     registries: hosts.map(([host, policies], index) => ({ host, policies, lastPush: undefined, unannounced: 0, ...announcements[index] })),
   };
+}
+
+function gatherPolicies(
+  { summaries, refusedChecks, unprovable }: PolicySurvey,
+  means: Pick<DoctorMeans, 'isWatching'>,
+  now: number,
+): PolicyFacts {
+  if (!means.isWatching()) throw new Error('the watch of the policies is not connected; /readyz?verbose says why');
+  return { now, policies: summaries, refusedChecks, unprovable };
 }
