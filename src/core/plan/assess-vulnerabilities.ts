@@ -167,10 +167,14 @@ const ranks = Object.fromEntries(vulnerabilitySeverities.map((severity, index) =
   Record<VulnerabilitySeverity, number>
 >;
 
-/** Adds a vulnerability, unless it is known with as high a severity. */
+/**
+ * Adds a vulnerability, with its highest severity. Where reports disagree on when it was published, that is not known: then it counts against the new image, and
+ * is no fix that only its publication would make certain.
+ */
 function put(known: Map<string, Advisory>, one: Advisory): void {
-  const before = known.get(one.id);
-  if (before === undefined || ranks[one.severity] > ranks[before.severity]) known.set(one.id, one);
+  const before = known.get(one.id) ?? one;
+  const { publishedMs, ...worse } = ranks[one.severity] > ranks[before.severity] ? one : before;
+  known.set(one.id, { ...worse, ...defined({ publishedMs: before.publishedMs === one.publishedMs ? publishedMs : undefined }) });
 }
 
 /** How many there are of each severity, in the order of the severities. */

@@ -121,6 +121,14 @@ test('the newest report of a scanner counts, and the last statement of a maker',
   assert.equal(skips(taken, known(report([critical]))).holds, false);
 });
 
+test('a vulnerability of which two reports say different things counts as the worse, and as published at an unknown time', () => {
+  const medium = report([{ ...high, id: 'CVE-2026-4', severity: 'Medium' }], { scannedMs: now - 2 * day });
+  const later = report([{ ...high, id: 'CVE-2026-4', publishedMs: now }], { scannedMs: now - 2 * day });
+  const running = known(report([], { scannedMs: now - 2 * day }));
+  assert.match(vetoes(known(medium, later), running)?.message ?? '', /it adds CVE-2026-4 \(High\)/);
+  assert.deepEqual(vetoes(known(later, medium), running), vetoes(known(medium, later), running));
+});
+
 test('an image with more vulnerabilities than the running one is vetoed, whatever their ids', () => {
   const three = known(report([high, { ...high, id: 'CVE-2026-4' }]));
   const found = vetoes(three, known(report([high])));
