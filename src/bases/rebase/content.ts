@@ -1,7 +1,8 @@
 /** The manifests and configurations of an image, as they are rewritten. Known fields are checked, and all others are kept. Their content is untrusted. */
+import { isObject } from '../../core/model/untyped.ts';
 import { z } from 'zod';
 import { isDigest, type Repository } from '../../core/model/image-reference.ts';
-import { isRecord, parseBoundedJson } from '../../core/model/bounded-json.ts';
+import { parseBoundedJson } from '../../core/model/bounded-json.ts';
 import type { FileSigns } from './file-signs.ts';
 
 /** A descriptor in a manifest or an index. */
@@ -48,11 +49,11 @@ const maxEntries = 256;
 
 const short = z.string().max(128);
 // A custom check: a schema of a record takes microseconds for each name, and an image may have ten thousands.
-const texts = z.custom<Record<string, string>>((value) => isRecord(value) && hasTexts(value)).nullish();
+const texts = z.custom<Record<string, string>>((value) => isObject(value) && hasTexts(value)).nullish();
 const words = z.array(z.string()).max(4_096).nullish();
 // Limited, because each variable is compared with each, and the author of an image must not be able to block the process.
 const environment = z.array(z.string()).max(256).nullish();
-const names = z.custom<Record<string, unknown>>(isRecord).nullish();
+const names = z.custom<Record<string, unknown>>(isObject).nullish();
 const platform = z.looseObject({
   os: short,
   architecture: short,

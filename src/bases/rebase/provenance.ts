@@ -1,4 +1,5 @@
 /** The provenance of a rebased image: a referrer with an in-toto statement that lists the images it was made of. https://slsa.dev/spec/v1.0/provenance */
+import { emptyType, manifestType, statementType } from '../../core/model/media-types.ts';
 import { hash } from 'node:crypto';
 import { defined } from '../../core/model/defined.ts';
 import { formatRepository } from '../../core/model/image-reference.ts';
@@ -25,9 +26,6 @@ export interface Referrer {
   readonly manifest: NewManifest;
 }
 
-const statementType = 'application/vnd.in-toto+json';
-const emptyType = 'application/vnd.oci.empty.v1+json';
-const manifestType = 'application/vnd.oci.image.manifest.v1+json';
 const predicateType = 'https://slsa.dev/provenance/v1';
 const predicateAnnotation = 'in-toto.io/predicate-type';
 const empty = Buffer.from('{}');

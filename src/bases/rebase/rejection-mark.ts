@@ -1,4 +1,5 @@
 /** The mark of an image that was rebased on a base that is rejected: a referrer without content, which any tool can list. */
+import { emptyType, manifestType } from '../../core/model/media-types.ts';
 import { hash } from 'node:crypto';
 import { formatRepository } from '../../core/model/image-reference.ts';
 import type { Referrer } from './provenance.ts';
@@ -12,7 +13,6 @@ export const rejectionAnnotations = {
   message: 'operator.technomad.dev/rejected-because',
 } as const;
 
-const emptyType = 'application/vnd.oci.empty.v1+json';
 const empty = Buffer.from('{}');
 
 /** Depends on the images and the message alone, so that a repetition writes the same. */
@@ -21,7 +21,7 @@ export function rejectionMark({ image }: RebasePlan, newBase: ImageContent, mess
   const content = { mediaType: emptyType, digest: `sha256:${hash('sha256', empty, 'hex')}`, size: empty.length };
   const document = {
     schemaVersion: 2,
-    mediaType: 'application/vnd.oci.image.manifest.v1+json',
+    mediaType: manifestType,
     artifactType: rejectionType,
     config: content,
     layers: [content],

@@ -1,4 +1,5 @@
 /** Signs images as `cosign sign --key` does (version 2, without a transparency log). https://github.com/sigstore/cosign/blob/main/specs/SIGNATURE_SPEC.md */
+import { manifestType, simpleSigningType } from '../../core/model/media-types.ts';
 import { createPrivateKey, createPublicKey, hash, type KeyObject, sign } from 'node:crypto';
 import { z } from 'zod';
 import { describeError } from '../../core/model/errors.ts';
@@ -15,8 +16,6 @@ export interface SigningKey {
   readonly publicKey: PublicKey;
 }
 
-const simpleType = 'application/vnd.dev.cosign.simplesigning.v1+json';
-const manifestType = 'application/vnd.oci.image.manifest.v1+json';
 const configType = 'application/vnd.oci.image.config.v1+json';
 const maxKeyLength = 16_384;
 /** The maximum number of signatures of an image: the verifier reads only the last ones. */
@@ -72,7 +71,7 @@ export async function signImage(repository: Repository, digest: string, key: Sig
   );
   const { privateKey } = key;
   const layer = {
-    mediaType: simpleType,
+    mediaType: simpleSigningType,
     digest: digestOf(payload),
     size: payload.length,
     annotations: { 'dev.cosignproject.cosign/signature': (await makeSignature(payload, privateKey)).toString('base64') },

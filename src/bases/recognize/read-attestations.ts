@@ -1,4 +1,5 @@
 /** Reads the attestations of an image that can name its base: those of BuildKit in the index, and referrers (cosign, GitHub, ORAS). */
+import { bundleType, statementType } from '../../core/model/media-types.ts';
 import { z } from 'zod';
 import { type Descriptor, parseManifest } from '../../service/registry/parse-manifest.ts';
 import { listOf, predicateRank, provenance } from './evidence/provenance.ts';
@@ -6,9 +7,7 @@ import type { NamedBase } from './facts.ts';
 import type { ReadContext } from './read-facts.ts';
 import { parseBoundedJson } from '../../core/model/bounded-json.ts';
 
-const statementType = 'application/vnd.in-toto+json';
 const envelopeType = 'application/vnd.dsse.envelope.v1+json';
-const bundleType = /^application\/vnd\.dev\.sigstore\.bundle(?:\.v|\+json)/;
 const predicateAnnotations = ['in-toto.io/predicate-type', 'dev.sigstore.bundle.predicateType', 'predicateType'];
 /** The maximum size of an attestation. Larger SBOMs are skipped; the provenance of a build is much smaller. */
 const maxBytes = 1024 * 1024;

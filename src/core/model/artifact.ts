@@ -1,4 +1,5 @@
 /** Distinguishes what registries hold: runnable images, Helm charts, other OCI artifacts, and the signatures and attestations of all of them. */
+import { chartConfigType, chartContentType, manifestType } from './media-types.ts';
 
 /** What a policy selects among the contents of its repository, as `spec.artifact` names it. */
 export const artifacts = ['Image', 'Chart', 'Any'] as const;
@@ -37,7 +38,7 @@ const artifactTag = /^(?:sha256-[0-9a-f]{64}|sha512-[0-9a-f]{64}(?:[0-9a-f]{64})
 const manifestTypes = new Set([
   'application/vnd.docker.distribution.manifest.v2+json',
   'application/vnd.docker.distribution.manifest.list.v2+json',
-  'application/vnd.oci.image.manifest.v1+json',
+  manifestType,
   'application/vnd.oci.image.index.v1+json',
 ]);
 // Media types of configurations of images. Container runtimes also run WebAssembly.
@@ -48,9 +49,6 @@ const imageConfigTypes = new Set([
 ]);
 const layerType = /^application\/(?:vnd\.oci\.image\.layer\.|vnd\.docker\.image\.rootfs\.|vnd\.wasm\.|wasm$)/;
 
-/** The configuration and the content of a chart: https://github.com/helm/community/blob/main/hips/hip-0006.md#3-oci-manifest */
-const chartConfigType = 'application/vnd.cncf.helm.config.v1+json';
-const chartContentType = 'application/vnd.cncf.helm.chart.content.v1.tar+gzip';
 /** The types of signatures, attestations and SBOMs, which describe other artifacts. */
 const proofType =
   /^(?:application\/(?:vnd\.(?:cncf\.notary|dev\.cosign|dev\.sigstore|in-toto|cyclonedx|syft|spdx|oci\.vsa)|spdx)|text\/spdx)/;

@@ -27,11 +27,6 @@ export function parseBoundedJson(json: string | Uint8Array, { maxBytes, maxValue
   return JSON.parse(typeof json === 'string' ? json : Buffer.from(json.buffer, json.byteOffset, json.byteLength).toString('utf8'));
 }
 
-/** Whether a value is an object and not a list. */
-export function isRecord(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** The size of JSON, counted without parsing it, because parsing can take a hundred bytes of memory for three bytes of text. */
 export interface JsonMeasure {
   /** The number of members of objects and elements of lists, and of the objects and lists themselves. */

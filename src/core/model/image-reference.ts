@@ -93,7 +93,7 @@ export function tryNormaliseRepository(registry: string, path: string, aliases?:
 /** The names that were parsed lately, by aliases: each decision about an image parses the same few names several times. */
 const parsed = new WeakMap<RegistryAliases, Map<string, ImageReference>>();
 const maxParsed = 2_000;
-const noAliases: RegistryAliases = new Map<string, string>();
+export const noAliases: RegistryAliases = new Map<string, string>();
 
 /** Parses `[host[:port]/]path[:tag][@digest]`. Throws PermanentError(InvalidPolicy) with the problem. */
 export function parseImageReference(text: string, aliases = noAliases): ImageReference {

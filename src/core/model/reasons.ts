@@ -141,6 +141,9 @@ export function isReason(text: string | undefined): text is Reason {
 /** The pages for users, where the repository of the project shows them: reasons.md has a row for each reason, which leads to its explanation. */
 export const documentation = 'https://github.com/technomad/image-watcher/blob/main/docs';
 
+/** The reasons of a policy that is in order. Commands and pages print no links to their explanations. */
+export const reasonsInOrder: ReadonlySet<string> = new Set<Reason>(['UpToDate', 'Updated', 'RolledOut']);
+
 /** The section that explains a reason. Its anchor never changes, like the reason itself. */
 export function pageOf(reason: Reason): string {
   return `${documentation}/reasons.md#${reason.toLowerCase()}`;

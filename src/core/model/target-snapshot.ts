@@ -1,5 +1,5 @@
 import { isUsable, type ImagePolicy } from './image-policy.ts';
-import type { RegistryAliases } from './image-reference.ts';
+import { noAliases, type RegistryAliases } from './image-reference.ts';
 import { resolveTargets, type WorkloadView } from './resolve-target.ts';
 import type { Workload } from './workload.ts';
 
@@ -15,8 +15,6 @@ export interface TargetSnapshot {
   readonly findWorkload: WorkloadView['findWorkload'];
   readonly aliases: RegistryAliases;
 }
-
-const noAliases: RegistryAliases = new Map<string, string>();
 
 /** Reads the targets of a policy. `view`: only what the policy may see. */
 export function snapshotOf(

@@ -4,7 +4,7 @@
  */
 import { defined } from '../model/defined.ts';
 import { isUsable, scopeOf, type ImagePolicy, type PolicyTarget } from '../model/image-policy.ts';
-import type { RegistryAliases } from '../model/image-reference.ts';
+import { noAliases, type RegistryAliases } from '../model/image-reference.ts';
 import { fieldManager, heldUpdate, lastUpdateOf } from '../model/last-update.ts';
 import { maxTargetsListed, type ContainerState } from '../model/policy-status.ts';
 import { maxLengths } from '../model/status-fields.ts';
@@ -42,8 +42,6 @@ export interface TargetsView extends WorkloadView, Partial<Pick<ConsentRules, 'n
 }
 
 type Policy = Pick<ImagePolicy, 'namespace' | 'spec' | 'status'>;
-
-const noAliases: RegistryAliases = new Map<string, string>();
 
 interface Seen extends SeenContainer {
   readonly container: string;

@@ -1,4 +1,5 @@
 /** Orders the versions of a repository that several policies may select in different ways: none of their strategies decides alone. Pure. */
+import { naturalOrder } from './select-tag.ts';
 import { compareBuild, parse } from 'semver';
 
 /** A version as far as it is known. */
@@ -8,8 +9,6 @@ export interface Dated {
   /** When it was first seen, RFC 3339. */
   readonly at?: string;
 }
-
-const natural = new Intl.Collator('en', { numeric: true });
 
 /** Compares two versions: semantic versions first, the highest first; then all others by their time, the newest first, and by name. A total order. */
 export function newestFirst(a: Dated, b: Dated): number {
@@ -22,7 +21,7 @@ export function newestFirst(a: Dated, b: Dated): number {
 }
 
 function byName(a: Dated, b: Dated): number {
-  return natural.compare(a.tag ?? '', b.tag ?? '') || natural.compare(a.digest ?? '', b.digest ?? '');
+  return naturalOrder(a.tag ?? '', b.tag ?? '') || naturalOrder(a.digest ?? '', b.digest ?? '');
 }
 
 function timeOf({ at = '' }: Dated): number {

@@ -6,7 +6,7 @@ import type { Candidate } from '../../core/model/image-reference.ts';
 import type { Origin } from '../../core/model/policy-defaults.ts';
 import type { Condition } from '../../core/model/policy-status.ts';
 import { describeHold } from '../../core/model/named-hold.ts';
-import { isReason, pageOf, type Reason } from '../../core/model/reasons.ts';
+import { isReason, pageOf, type Reason, reasonsInOrder } from '../../core/model/reasons.ts';
 import { formatWorkload, type ContainerChange, type WorkloadRef } from '../../core/model/workload.ts';
 import { deadlineOfCheck } from '../../core/model/rollout-check.ts';
 import { describeState, type CheckState } from '../../core/rollout/check-states.ts';
@@ -208,12 +208,9 @@ function stepOfGuard({ guard, result, reason, message, until }: Opinion): Step {
   };
 }
 
-/** The reasons of a healthy policy, which need no page. */
-const inOrder: ReadonlySet<string> = new Set<Reason>(['UpToDate', 'Updated', 'RolledOut']);
-
 function linked(reason: string | undefined): Pick<Step, 'reason' | 'page'> {
   if (!isReason(reason)) return {};
-  return { reason, ...(!inOrder.has(reason) && { page: pageOf(reason) }) };
+  return { reason, ...(!reasonsInOrder.has(reason) && { page: pageOf(reason) }) };
 }
 
 function withoutReason(why: string, reason: string | undefined): string {

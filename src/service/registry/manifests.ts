@@ -1,4 +1,5 @@
 /** Reads manifests and blobs of the OCI distribution specification: https://github.com/opencontainers/distribution-spec/blob/main/spec.md#pull */
+import { manifestType } from '../../core/model/media-types.ts';
 import { createHash } from 'node:crypto';
 import { maxJsonBytes } from '../../core/model/bounded-json.ts';
 import { formatRepository, isDigest, isTag } from '../../core/model/image-reference.ts';
@@ -24,7 +25,7 @@ export interface Manifest {
 const accept = [
   'application/vnd.oci.image.index.v1+json',
   'application/vnd.docker.distribution.manifest.list.v2+json',
-  'application/vnd.oci.image.manifest.v1+json',
+  manifestType,
   'application/vnd.docker.distribution.manifest.v2+json',
 ].join(', ');
 /** The largest manifest that is read or written. */

@@ -1,8 +1,9 @@
 /** Parses manifests, indexes and image configurations. Only the needed fields are read, and fields of another shape are left out. */
+import { isObject } from '../../core/model/untyped.ts';
 import { z } from 'zod';
 import { isDigest } from '../../core/model/image-reference.ts';
 import { isCredibleTime } from '../../core/select/strategies/newest.ts';
-import { isRecord, parseBoundedJson } from '../../core/model/bounded-json.ts';
+import { parseBoundedJson } from '../../core/model/bounded-json.ts';
 
 /** A descriptor in a manifest. */
 export type Descriptor = z.output<typeof descriptor>;
@@ -20,7 +21,7 @@ const text = z.string().max(4_096);
 const maxAnnotations = 4_096;
 // The count is checked without a schema, because a schema of a record takes still longer.
 const annotations = z
-  .custom<object>((record) => isRecord(record) && Object.keys(record).length <= maxAnnotations)
+  .custom<object>((record) => isObject(record) && Object.keys(record).length <= maxAnnotations)
   .transform((record) => {
     const texts = Object.entries(record).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
     return Object.fromEntries(texts);

@@ -2,9 +2,10 @@
  * Reads what Harbor's scanner has found in an image, by Harbor's own API, which is at the host of its registry:
  * https://github.com/goharbor/harbor/blob/main/api/v2.0/swagger.yaml (getVulnerabilitiesAddition)
  */
+import { isObject } from '../../core/model/untyped.ts';
 import { z } from 'zod';
 import { anyMember, readPieces, splitLists } from '../../core/async/split-lists.ts';
-import { isRecord, parseBoundedJson } from '../../core/model/bounded-json.ts';
+import { parseBoundedJson } from '../../core/model/bounded-json.ts';
 import { describeError } from '../../core/model/errors.ts';
 import { formatRepository, isDigest } from '../../core/model/image-reference.ts';
 import { describeBody, unexpectedAnswer } from './answer-errors.ts';
@@ -133,7 +134,7 @@ async function parseScan({ body, headers }: HttpAnswer, digest: string): Promise
   const vulnerabilities: HarborVulnerability[] = [];
   for await (const piece of readPieces(list))
     for (const one of piece) {
-      if (!isRecord(one)) throw new Error('the report cannot be read');
+      if (!isObject(one)) throw new Error('the report cannot be read');
       const { id, severity, package: name } = one as Record<string, unknown>;
       vulnerabilities.push({ id, severity, package: name });
       if (vulnerabilities.length > maxVulnerabilities) throw new Error(`the report has more than ${maxVulnerabilities} vulnerabilities`);

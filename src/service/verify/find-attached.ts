@@ -1,4 +1,5 @@
 /** Finds what cosign attaches to a digest in its registry: signatures, and attestations. */
+import { bundleType } from '../../core/model/media-types.ts';
 import { z } from 'zod';
 import { formatRepository } from '../../core/model/image-reference.ts';
 import type { ImageSource } from '../../core/model/image-source.ts';
@@ -64,7 +65,6 @@ export interface Wanted {
   isPredicate(type: string): boolean;
 }
 
-const bundlePattern = /^application\/vnd\.dev\.sigstore\.bundle(?:\.v|\+json)/;
 /** The annotations with which cosign 3 and cosign 2 name the kind of a statement. An index that cosign writes has none. */
 const predicateAnnotations = ['dev.sigstore.bundle.predicateType', 'predicateType'];
 /** The time limit for reading all of them. Each may take seconds. */
@@ -117,7 +117,7 @@ async function* readManifestOf(reference: string, search: Search): AsyncGenerato
 
 /** Whether a media type is that of a bundle. */
 export function isBundleType(mediaType: string): boolean {
-  return bundlePattern.test(mediaType);
+  return bundleType.test(mediaType);
 }
 
 function isType(mediaType: string, types: readonly string[]): boolean {

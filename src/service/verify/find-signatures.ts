@@ -1,4 +1,5 @@
 /** Finds the signatures of an image in its registry. */
+import { simpleSigningType } from '../../core/model/media-types.ts';
 import type { ImageSource } from '../../core/model/image-source.ts';
 import {
   findAttached,
@@ -20,7 +21,6 @@ export interface BundleSignature {
   readonly json: Buffer;
 }
 
-const simpleType = 'application/vnd.dev.cosign.simplesigning.v1+json';
 /** The artifact type of cosign 2's signatures if it stores them as referrers, which is experimental in cosign 2. */
 const simpleReferrer = 'application/vnd.dev.cosign.artifact.sig.v1+json';
 /** The predicate of the statement that cosign 3 makes when it signs an image. Statements with any other predicate are attestations. */
@@ -31,7 +31,7 @@ const signatures: Wanted = {
   names: ['a signature', 'signatures'],
   suffix: 'sig',
   artifactTypes: [simpleReferrer],
-  layerTypes: [simpleType],
+  layerTypes: [simpleSigningType],
   max: 32,
   isPredicate: (type) => type === signaturePredicate,
 };

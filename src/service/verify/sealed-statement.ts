@@ -1,4 +1,5 @@
 /** Signed statements about images, in an envelope (DSSE): those of cosign 3 in a Sigstore bundle, those of cosign 2 with their proofs in annotations. */
+import { statementType } from '../../core/model/media-types.ts';
 import {
   type Bundle,
   bundleFromJSON,
@@ -79,7 +80,6 @@ const statementSchema = z.object({
   subject: z.array(z.object({ digest: z.record(z.string(), z.string()) })),
   predicate: z.unknown(),
 });
-const statementType = 'application/vnd.in-toto+json';
 
 /** Reads the statement in an envelope; throws an Error if there is none. It is not verified. */
 export function readStatement(sealed: SealedStatement): Statement {

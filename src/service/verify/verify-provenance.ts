@@ -1,4 +1,5 @@
 /** Verifies the provenance of Helm charts: https://helm.sh/docs/topics/provenance/ */
+import { chartConfigType, chartContentType, manifestType } from '../../core/model/media-types.ts';
 import { z } from 'zod';
 import { parseBoundedJson } from '../../core/model/bounded-json.ts';
 import { describeError } from '../../core/model/errors.ts';
@@ -24,8 +25,6 @@ export interface Chart {
   readonly tag?: string | undefined;
 }
 
-const configType = 'application/vnd.cncf.helm.config.v1+json';
-const contentType = 'application/vnd.cncf.helm.chart.content.v1.tar+gzip';
 const provenanceType = 'application/vnd.cncf.helm.chart.provenance.v1.prov';
 /** A provenance holds the Chart.yaml, which is a page. */
 const maxBytes = 65_536;
@@ -42,10 +41,10 @@ const layerOf = <T extends string>(...types: readonly T[]) =>
   z.strictObject({ mediaType: z.literal(types), digest: z.string(), size: z.int(), annotations });
 const manifestSchema = z.strictObject({
   schemaVersion: z.literal(2),
-  mediaType: z.literal('application/vnd.oci.image.manifest.v1+json').exactOptional(),
-  artifactType: z.literal(configType).exactOptional(),
-  config: layerOf(configType),
-  layers: z.array(layerOf(contentType, provenanceType)),
+  mediaType: z.literal(manifestType).exactOptional(),
+  artifactType: z.literal(chartConfigType).exactOptional(),
+  config: layerOf(chartConfigType),
+  layers: z.array(layerOf(chartContentType, provenanceType)),
   annotations,
 });
 
@@ -65,7 +64,7 @@ export async function verifyProvenance(
   if (manifest === undefined) throw new Error(`${formatRepository(source)} holds no ${digest}, which it named a moment ago`);
   const layers = layersOf(manifest.bytes);
   if (layers === undefined) return invalid('its manifest is not one of a chart as Helm pushes it, or has other parts besides');
-  const [content, ...more] = layers.filter(({ mediaType }) => mediaType === contentType);
+  const [content, ...more] = layers.filter(({ mediaType }) => mediaType === chartContentType);
   if (content === undefined || more.length > 0) return invalid('it is not a chart with one content');
   const [layer, ...others] = layers.filter(({ mediaType }) => mediaType === provenanceType);
   if (layer === undefined) return invalid('the chart has no provenance (helm package --sign makes it)');

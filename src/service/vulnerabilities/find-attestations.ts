@@ -1,4 +1,5 @@
 /** The attestations about vulnerabilities that cosign stores: https://github.com/sigstore/cosign/blob/main/specs/ATTESTATION_SPEC.md */
+import { statementType } from '../../core/model/media-types.ts';
 import type { Wanted } from '../verify/find-attached.ts';
 
 const scanTypes: readonly string[] = [
@@ -18,7 +19,7 @@ export const attestations: Wanted = {
   names: ['an attestation', 'attestations'],
   suffix: 'att',
   // With the mode of referrers of OCI 1.1, cosign 2 names the content; its experimental releases named the tool.
-  artifactTypes: ['application/vnd.in-toto+json', 'application/vnd.dev.cosign.artifact.att.v1+json'],
+  artifactTypes: [statementType, 'application/vnd.dev.cosign.artifact.att.v1+json'],
   layerTypes: ['application/vnd.dsse.envelope.v1+json'],
   // Two months of an image that is scanned each night.
   max: 64,

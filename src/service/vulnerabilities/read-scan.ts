@@ -1,7 +1,7 @@
 /** Reads the record of a scan: https://github.com/sigstore/cosign/blob/main/specs/COSIGN_VULN_ATTESTATION_SPEC.md */
+import { isObject } from '../../core/model/untyped.ts';
 import { z } from 'zod';
 import { anyMember, element, type SplitJson, readPieces, splitLists } from '../../core/async/split-lists.ts';
-import { isRecord } from '../../core/model/bounded-json.ts';
 import { readTime } from '../../core/model/text.ts';
 import type { ScanReport } from '../../core/model/vulnerabilities.ts';
 import { checkShape } from '../verify/simple-bundle.ts';
@@ -34,7 +34,7 @@ const formats: readonly Format[] = [
   {
     // https://github.com/anchore/grype
     scanner: 'grype',
-    is: ({ descriptor, matches }) => isRecord(descriptor) && matches !== undefined,
+    is: ({ descriptor, matches }) => isObject(descriptor) && matches !== undefined,
     find: ({ matches }, lists) => findInGrype(matches, lists),
   },
 ];
@@ -70,7 +70,7 @@ async function* findInTrivy(results: unknown, lists: SplitJson['lists']): AsyncG
 async function* findInGrype(matches: unknown, lists: SplitJson['lists']): AsyncGenerator<FoundVulnerability> {
   for await (const { vulnerability, artifact } of readRecords(matches, lists)) {
     const { id, severity } = recordOf(vulnerability);
-    yield { id, severity, package: isRecord(artifact) ? recordOf(artifact)['name'] : undefined };
+    yield { id, severity, package: isObject(artifact) ? recordOf(artifact)['name'] : undefined };
   }
 }
 
@@ -87,8 +87,8 @@ function listAt(index: unknown, lists: SplitJson['lists']): Buffer {
 }
 
 function recordOf(value: unknown): Result {
-  if (!isRecord(value)) throw new Error('its result lists vulnerabilities in another way than the scanner does');
-  return value as Result;
+  if (!isObject(value)) throw new Error('its result lists vulnerabilities in another way than the scanner does');
+  return value;
 }
 
 function isAbsent(value: unknown): boolean {
