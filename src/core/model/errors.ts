@@ -1,4 +1,11 @@
+import type { Candidate } from './image-reference.ts';
 import type { Reason } from './reasons.ts';
+
+/** What an error may be about. */
+interface About extends ErrorOptions {
+  /** The image that it is about, if there would be none with another image. */
+  readonly image?: Candidate;
+}
 
 /** The user must act before a retry can succeed. The policy becomes Stalled, and there is no retry unless the error has a `retryAt`. */
 export class PermanentError extends Error {
@@ -6,11 +13,13 @@ export class PermanentError extends Error {
   readonly reason: Reason;
   /** When to retry, if the problem may resolve itself and nothing else would cause a retry. */
   readonly retryAt: Date | undefined;
+  readonly image: Candidate | undefined;
 
-  constructor(reason: Reason, message: string, { retryAt, ...options }: ErrorOptions & { readonly retryAt?: Date } = {}) {
+  constructor(reason: Reason, message: string, { retryAt, image, ...options }: About & { readonly retryAt?: Date } = {}) {
     super(message, options);
     this.reason = reason;
     this.retryAt = retryAt;
+    this.image = image;
   }
 }
 
@@ -19,11 +28,13 @@ export class WaitError extends Error {
   override readonly name = 'WaitError';
   readonly reason: Reason;
   readonly until: Date;
+  readonly image: Candidate | undefined;
 
-  constructor(reason: Reason, until: Date, message: string, options?: ErrorOptions) {
+  constructor(reason: Reason, until: Date, message: string, { image, ...options }: About = {}) {
     super(message, options);
     this.reason = reason;
     this.until = until;
+    this.image = image;
   }
 }
 

@@ -25,6 +25,7 @@ const decidingStatus: Deciding<PolicyStatus> = {
   lastHandledRejection: whole,
   rollback: whole,
   waiting: whole,
+  refused: false,
   running: false,
   targets: false,
   targetCounts: false,

@@ -205,6 +205,10 @@ export const statusSchema = z
       .exactOptional()
       .describe('The rollback that is under way: what was asked for, and the image that this meant when it began.'),
     waiting: waiting.exactOptional(),
+    refused: z
+      .object({ tag: tag('The tag of the image.'), digest: digest('The digest of the image.').exactOptional() })
+      .exactOptional()
+      .describe('The image that the policy is Stalled because of: it is not signed as verify demands.'),
     running: text(
       maxLengths.running,
       'What the targets run, as "kubectl get" shows it: the tag that most containers run, and the number of other tags: "1.4.2,+1".',

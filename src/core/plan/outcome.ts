@@ -63,6 +63,8 @@ export interface Outcome {
   readonly gone?: readonly string[];
   /** The state from which the outcome was made; absent if no image was selected. */
   readonly basis?: Basis;
+  /** The image that the policy is stalled because of; absent if it would be with another image as well. */
+  readonly refused?: Candidate;
   /** When to retry a stalled policy whose problem may resolve itself. */
   readonly retryAt?: Date;
 }

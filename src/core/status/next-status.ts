@@ -7,6 +7,7 @@ import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
 import { answered, nextReverted, withApprovals, withPendingApproval, withRejection, type Asked } from './next-actions.ts';
 import { nextConditions } from './next-conditions.ts';
 import { nextIncomplete } from './next-incomplete.ts';
+import { isOlder, isOlderThanSelected, isOlderThanTold, stoppedTag } from './is-older.ts';
 import { isOutdated } from './is-outdated.ts';
 import { isWorthWriting } from './is-worth-writing.ts';
 import { nextHistory } from './next-history.ts';
@@ -20,8 +21,6 @@ import { maxLengths } from '../model/status-fields.ts';
 import { rolloutConditions } from './condition-states.ts';
 import type { PushEvent } from '../model/push-event.ts';
 import type { Reason } from '../model/reasons.ts';
-import { isOrderedByName } from '../model/tag-strategy.ts';
-import { compareTags } from '../select/select-tag.ts';
 import { seeTargets, type TargetsView } from '../plan/seen-targets.ts';
 import { type NewImage, showChanges, showSeen, showTargets } from '../plan/target-states.ts';
 import { cut, toSeconds } from '../model/text.ts';
@@ -57,8 +56,8 @@ export function nextStatus(
   if (result.kind === 'postponed' && isOverdue) return undefined;
   if (result.kind !== 'postponed' && (isOverdue || isOvertaken(policy, result, cause) || isOutdated(policy, result, view)))
     return addChanges(policy, result, { cause, now, snapshot });
-  const { waiting, ...rest } = policy.status;
-  const isBeside = leavesConditions(policy.status, result, cause);
+  const { waiting, refused, ...rest } = policy.status;
+  const isBeside = leavesConditions(policy, result, cause);
   const resolved = result.kind === 'postponed' ? result : resolvePending(result, waiting);
   const old = resolved.kind === 'postponed' ? rest : withDecisions(rest, policy, resolved, now);
   const told = {
@@ -76,7 +75,9 @@ export function nextStatus(
     ...withEvidence(withFollowed(snapshot ? withoutDisproved(found, policy, snapshot) : found, result), result),
     ...defined({ rollouts: counts }),
     ...(cause.isHinted !== true && { observedGeneration: policy.generation }),
-    ...(isBeside ? keptWait(waiting, result) : { conditions: nextConditions(policy, resolved, now, states) }),
+    ...(isBeside
+      ? { ...keptWait(waiting, result), ...defined({ refused }) }
+      : { conditions: nextConditions(policy, resolved, now, states) }),
   };
   return isWorthWriting(policy.status, next, now) ? next : undefined;
 }
@@ -112,20 +113,11 @@ function withDecisions(status: PolicyStatus, policy: ImagePolicy, outcome: Outco
  * Whether the status describes a newer image, which another replica or an earlier push has selected. What holds up an older one that was pushed, such as its
  * rejection, says nothing about the selected one.
  */
-function isOvertaken(policy: ImagePolicy, { kind, tag, selection }: Outcome, { isHinted }: ReconcileCause): boolean {
+function isOvertaken(policy: ImagePolicy, { kind, tag, selection, refused }: Outcome, { isHinted }: ReconcileCause): boolean {
   if (selection !== undefined) return selection.isNamed === true && isOlderThanSelected(policy, selection.candidate.tag);
+  if (isHinted === true && refused !== undefined && isOlderThanTold(policy, refused.tag)) return true;
   const isHeldUp = isHinted === true && (kind === 'stalled' || kind === 'waiting');
   return isHeldUp && tag !== undefined && isOlderThanSelected(policy, tag);
-}
-
-/** Whether the policy has selected a newer tag, as far as the names show it. */
-export function isOlderThanSelected({ spec, status }: ImagePolicy, tag: string): boolean {
-  const latest = status.latest?.tag;
-  if (latest === undefined || !isUsable(spec)) return false;
-  const { strategy } = spec;
-  // Names of tags without an order do not show which image is newer.
-  if (!isOrderedByName(strategy) || strategy.reject(latest) !== undefined) return false;
-  return compareTags(strategy, tag, latest) < 0;
 }
 
 /** Reasons that only a request to the registry can clear. A change of the spec has its own job. */
@@ -153,17 +145,16 @@ const clearedByAsking: ReadonlySet<string> = new Set<Reason>([
 
 /**
  * Whether a result leaves the conditions unchanged. An older tag that changes nothing neither resolves a problem of the selection, nor ends a wait of the
- * selected image. A comparison with a remembered selection shows nothing about the registry.
+ * selected image, and one that is applied does not change that a newer one is refused. A comparison with a remembered selection shows nothing about the registry.
  */
-function leavesConditions(
-  { conditions = [], waiting }: PolicyStatus,
-  result: Outcome | Postponement,
-  { isHinted }: ReconcileCause,
-): boolean {
+function leavesConditions(policy: ImagePolicy, result: Outcome | Postponement, { isHinted }: ReconcileCause): boolean {
+  const { conditions = [], waiting } = policy.status;
   const told = resultCondition(conditions);
   const isUnasked = clearedByAsking.has(told?.reason ?? '');
   if (result.kind !== 'postponed' && result.isRemembered === true) return isUnasked;
-  if (isHinted !== true || result.kind !== 'unchanged' || result.selection !== undefined) return false;
+  if (isHinted !== true || (result.kind !== 'unchanged' && result.kind !== 'updated')) return false;
+  if (result.tag !== undefined && isOlder(policy.spec, result.tag, stoppedTag(policy))) return true;
+  if (result.kind !== 'unchanged' || result.selection !== undefined) return false;
   if (told?.type === 'Stalled' || (isUnasked && waiting?.tag !== result.tag)) return true;
   return result.pending === undefined && waiting?.tag !== undefined && waiting.tag !== result.tag;
 }
@@ -232,7 +223,7 @@ function postponed({ until, reason, tag, digest }: Postponement, current: Waitin
 }
 
 function reconciled(old: PolicyStatus, outcome: Outcome, cause: ReconcileCause, now: Date): PolicyStatus {
-  const { selection, pending } = outcome;
+  const { selection, pending, refused } = outcome;
   const waiting = pending?.next;
   const latest = nextLatest(old.latest, selection?.candidate, outcome.basis?.selectedAt ?? now.getTime());
   const history = nextHistory(old, outcome, cause.source, now);
@@ -242,7 +233,7 @@ function reconciled(old: PolicyStatus, outcome: Outcome, cause: ReconcileCause, 
   const hasAsked =
     outcome.isRemembered !== true && (outcome.kind === 'updated' || outcome.kind === 'unchanged' || outcome.kind === 'waiting');
   return {
-    ...defined({ waiting, latest }),
+    ...defined({ waiting, refused: refused && { ...refused, tag: cut(refused.tag, maxLengths.tag) }, latest }),
     ...(reverted.length > 0 && { reverted }),
     ...((incomplete.length > 0 || old.incomplete !== undefined) && { incomplete }),
     ...((newest !== undefined || isOther(old.latest, latest)) && { trigger: toTrigger(cause, now) }),

@@ -110,7 +110,8 @@ function subjectOf({ kind }: ReasonRule, { namespace, name, spec, status }: Poli
 }
 
 /** The tag of the image that failed, or that may not be applied. */
-function concernedTag({ history = [], latest, waiting }: PolicyStatus): string {
+function concernedTag({ history = [], latest, waiting, refused }: PolicyStatus): string {
+  if (refused !== undefined) return refused.tag;
   const failed = history.find(({ result, trigger }) => trigger !== 'Rollback' && (result === 'Failed' || result === 'RolledBack'));
   return failed?.tag ?? waiting?.tag ?? latest?.tag ?? '?';
 }

@@ -2,6 +2,7 @@
 import { hasWaitedForSignature, nextSignatureCheck } from '../../core/plan/await-signature.ts';
 import { defined } from '../../core/model/defined.ts';
 import { PermanentError, WaitError } from '../../core/model/errors.ts';
+import type { Candidate } from '../../core/model/image-reference.ts';
 import type { ImageSource } from '../../core/model/image-source.ts';
 import type { Verification } from '../../core/model/verification.ts';
 import type { Signatures } from './ports.ts';
@@ -14,6 +15,8 @@ export interface SignatureDemand {
   readonly digest: string;
   /** The tag under which it will run; absent if it runs by its digest alone. */
   readonly tag?: string;
+  /** The image that the policy selects: this one, or the one that it is a companion of. Absent for a base. */
+  readonly image?: Candidate;
   readonly verification: Verification;
   /** The namespace that contains the keys. */
   readonly namespace: string;
@@ -27,18 +30,19 @@ export interface SignatureDemand {
 
 /** Resolves if the image has the signatures. Throws WaitError for some minutes if it is not signed (signatures follow their image), else PermanentError. */
 export async function demandSignatures(demand: SignatureDemand, { verify }: Signatures, signal: AbortSignal): Promise<void> {
-  const { source, name, digest, tag, verification, namespace, by = '' } = demand;
+  const { source, name, digest, tag, image, verification, namespace, by = '' } = demand;
   const result = await verify({ source, digest, ...defined({ tag }), verification, namespace }, signal);
-  if (result.kind === 'invalid') throw notUsed(name, digest, by + result.why);
+  if (result.kind === 'invalid') throw notUsed({ name, digest, ...defined({ image }) }, by + result.why);
   if (result.kind === 'unsigned') throw notSigned(demand, `${name} (${digest}) is not signed: ${by}${result.why}`);
 }
 
 /** The error for an image that has signatures, but none that is accepted. */
-export function notUsed(name: string, digest: string, why: string): PermanentError {
-  return new PermanentError('SignatureInvalid', `${name} (${digest}) is not used: ${why}`);
+export function notUsed({ name, digest, image }: Pick<SignatureDemand, 'name' | 'digest' | 'image'>, why: string): PermanentError {
+  return new PermanentError('SignatureInvalid', `${name} (${digest}) is not used: ${why}`, defined({ image }));
 }
 
-function notSigned({ policy, digest, sinceMs, nowMs }: SignatureDemand, message: string): Error {
+function notSigned({ policy, digest, image, sinceMs, nowMs }: SignatureDemand, message: string): Error {
   const until = hasWaitedForSignature(policy, digest) ? undefined : nextSignatureCheck(sinceMs, nowMs);
-  return until === undefined ? new PermanentError('NotSigned', message) : new WaitError('NotSigned', until, message);
+  const about = defined({ image });
+  return until === undefined ? new PermanentError('NotSigned', message, about) : new WaitError('NotSigned', until, message, about);
 }

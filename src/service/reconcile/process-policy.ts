@@ -1,6 +1,6 @@
 import { defined } from '../../core/model/defined.ts';
 import type { Candidate } from '../../core/model/image-reference.ts';
-import { WaitError } from '../../core/model/errors.ts';
+import { PermanentError, WaitError } from '../../core/model/errors.ts';
 import { isUsable, policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
 import type { PolicyStatus } from '../../core/model/policy-status.ts';
 import type { ReconcileCause } from '../../core/status/next-status.ts';
@@ -107,7 +107,7 @@ async function tryAndReport(
     return outcome;
   } catch (error) {
     const concealed = await concealedOf(request, policy, ports);
-    const image = concealed === undefined ? request.hint : undefined;
+    const image = concealed === undefined ? (imageOf(error) ?? request.hint) : undefined;
     await reportFailure(
       { policy, key, cause, failures, isLastTry, isOurs, applied, ...defined({ image }), signal },
       concealed === undefined ? error : concealInError(error, concealed),
@@ -115,6 +115,10 @@ async function tryAndReport(
     );
     throw error;
   }
+}
+
+function imageOf(error: unknown): Candidate | undefined {
+  return error instanceof WaitError || error instanceof PermanentError ? error.image : undefined;
 }
 
 /** The hint of a push whose content the policy may not see; otherwise undefined. */

@@ -118,8 +118,8 @@ async function unlessStalled(attempt: Attempt, ports: ReconcilePorts): Promise<E
     return await runStages(attempt, ports);
   } catch (error) {
     if (!(error instanceof PermanentError)) throw error;
-    const { reason, message, retryAt } = error;
-    return { kind: 'stalled', reason, message, ...defined({ retryAt }) };
+    const { reason, message, retryAt, image } = error;
+    return { kind: 'stalled', reason, message, ...defined({ retryAt, refused: image }) };
   }
 }
 

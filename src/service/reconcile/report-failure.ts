@@ -10,7 +10,8 @@ import type { Postponement } from '../../core/plan/outcome.ts';
 import type { AppliedChange } from '../../core/plan/plan-update.ts';
 import { openRollback } from '../../core/plan/rollback.ts';
 import { changedTargets } from '../../core/plan/seen-targets.ts';
-import { isOlderThanSelected, nextStatus, type ReconcileCause } from '../../core/status/next-status.ts';
+import { isOlderThanTold } from '../../core/status/is-older.ts';
+import { nextStatus, type ReconcileCause } from '../../core/status/next-status.ts';
 import { completingJob } from './enqueue/completing-job.ts';
 import type { SeenCluster } from './ports.ts';
 import { recordResult, toRecorded, withFound } from './record-result.ts';
@@ -32,7 +33,7 @@ export interface FailedTry extends Omit<Subject, 'policy'> {
   readonly isLastTry: boolean;
   /** Whether the job is still that of this worker. */
   readonly isOurs: () => Promise<boolean>;
-  /** The image that the job was about. */
+  /** The image that the failure is about, or else the job. */
   readonly image?: Candidate;
   /** The changes that were made in spite of the failure. */
   readonly applied?: readonly AppliedChange[];
@@ -67,15 +68,16 @@ export async function reportFailure(
   // Other waits are no failures. A process that stops aborts its attempts, and others repeat them at once.
   const hasFailed = !isWait || (registryWaits.has(error.reason) && (isWrittenToStatus || !isShortWait));
   if (policy !== undefined && hasFailed && !signal.aborted) reportRepeated(policy, reason, message, ports.report);
+  const isBehind = (current: ImagePolicy) => cause.isHinted === true && image !== undefined && isOlderThanTold(current, image.tag);
   const result = { kind, reason, message, ...(applied.length > 0 && { changes: applied.map(toRecorded) }) } as const;
   const results = await Promise.allSettled([
     recordResult(key, withFound(result, applied, { policy, cause, isOver: false }, view), { cause }, ports),
     isWrittenToStatus &&
       ports.policies.writeStatus(
         policy,
-        // A failure about an older image than the selected one is not written: it says nothing about the selected one, and nothing would end that state.
+        // A failure about an older image than the status is not written: it says nothing about the newer one, and nothing would end that state.
         (status) =>
-          isRollbackOver(policy, status, cause, ports) || (image !== undefined && isOlderThanSelected({ ...policy, status }, image.tag))
+          isRollbackOver(policy, status, cause, ports) || isBehind({ ...policy, status })
             ? undefined
             : nextStatus({ ...policy, status }, postponement, { cause, now: new Date(ports.cluster.now()) }, view),
         signal,

@@ -48,6 +48,7 @@ async function verifyCandidate(
   if (demands.length === 0 && !isAssessed) return undefined;
   // An image that waits for its companions is verified with them.
   if (plan.candidate.missing !== undefined) return undefined;
+  const image = { tag: plan.candidate.tag, ...defined({ digest: plan.candidate.digest }) };
   for (const { repository, tag, digest } of imagesToVerify(plan.candidate, spec)) {
     const name = formatTag(repository, tag);
     // The running images changed after the selection. The next try asks for the digest.
@@ -58,7 +59,7 @@ async function verifyCandidate(
       const nowMs = cluster.now();
       // The image could have been signed since the push, or since another cause of the reconcile.
       const { sinceMs = nowMs } = request;
-      const demand = { source, name, digest, tag, verification, namespace: by.namespace, policy, sinceMs, nowMs, ...others };
+      const demand = { source, name, digest, tag, image, verification, namespace: by.namespace, policy, sinceMs, nowMs, ...others };
       await demandSignatures(demand, ports.signatures, signal);
     }
     if (spec.pin === 'Tag') await checkTag(source, { tag, digest }, ports.registry.headManifest, signal);
@@ -126,7 +127,7 @@ export async function verifyEarlier(
     { source, digest, ...defined({ tag: image.tag }), verification, namespace: policy.namespace },
     signal,
   );
-  if (result.kind === 'invalid') throw notUsed(`${name}:${tag}`, digest, result.why);
+  if (result.kind === 'invalid') throw notUsed({ name: `${name}:${tag}`, digest }, result.why);
   if (result.kind === 'unsigned') throw new PermanentError('NotSigned', `${name}:${tag} (${digest}) is not signed: ${result.why}`);
   if (pinned === undefined) await checkTag(source, { tag, digest }, ports.registry.headManifest, signal);
 }

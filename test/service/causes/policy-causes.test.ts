@@ -93,3 +93,12 @@ test('policies that wait for the operator are one cause', () => {
     ['installation/TargetKindForbidden Blocked 2 11:55'],
   );
 });
+
+test('an image that is refused is named, and not the one that was selected before', () => {
+  const status: PolicyStatus = {
+    conditions: [condition('Stalled', 'NotSigned', 5)],
+    latest: { tag: '4.11.0', selectedAt: '2026-03-01T10:00:00Z' },
+    refused: { tag: '4.11.1' },
+  };
+  assert.deepEqual(short([['shop/web', status]]), ['image/NotSigned/ghcr.io/shop/web:4.11.1 Blocked 1 11:55']);
+});

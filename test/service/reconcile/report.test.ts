@@ -134,12 +134,12 @@ test('a failure that concerns an older image than the selected one is not writte
   const selected = policyOf({
     status: { ...stalledStatus('TargetNotFound'), latest: { tag: '1.4.0', selectedAt: '2026-01-01T00:00:00Z' } },
   });
-  const isWritten = async (tag: string) => {
+  const isWritten = async (tag: string, isHinted = true) => {
     const world = createWorld();
     world.put(selected);
     const failure = {
       policy: selected,
-      cause,
+      cause: { ...cause, isHinted },
       key: 'shop/web',
       failures: 5,
       isLastTry: false,
@@ -151,6 +151,7 @@ test('a failure that concerns an older image than the selected one is not writte
     return world.statusOf('web').conditions?.some(({ reason }) => reason === 'Retrying') === true;
   };
   assert.deepEqual([await isWritten('1.3.0'), await isWritten('1.4.0'), await isWritten('1.5.0')], [false, true, true]);
+  assert.equal(await isWritten('1.3.0', false), true, 'whoever has looked at all tags has found that this one is the newest');
 });
 
 test('a failed try of a rollback is written to the status only while the rollback is still asked for', async () => {

@@ -246,6 +246,7 @@ export const v1StatusArbitrary: fc.Arbitrary<PolicyStatus> = wire(
     lastHandledRejection: text(253, '1.0.0@sha256:a'),
     rollback: some({ request: text(253, 'previous'), tag, digest, companions }, ['request', 'tag', 'digest']),
     waiting: some({ tag, digest, setDigest: digest, since: dateTime, until: dateTime, reason }, ['until', 'reason']),
+    refused: some({ tag, digest }, ['tag']),
     running: text(140, '1.4.2,+1'),
     targets: list(
       some(
