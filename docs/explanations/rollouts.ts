@@ -119,6 +119,12 @@ export const blocked = {
     cause: 'While an image waited for approval, the policy selected another one. Approvals of the former do not count for the latter.',
     action: 'Approve or reject the image that waits now: `status.pendingApproval`.',
   },
+  Superseded: {
+    shown:
+      'The record of the push (`image-watcher events`), and the state `superseded` of a [pipeline](pipelines.md#without-the-command) that waits for it.',
+    cause: 'While the image waited, or rolled out, the policy selected or applied another one, or somebody set another image.',
+    action: 'Nothing, if the other image is the one that should run: its own push says what becomes of it.',
+  },
   ApprovalsEnded: {
     shown:
       'A Normal Event, the record of activity, and the notification `ApprovalRequired`. `status.approvals.uncounted` says why each approval does not count.',

@@ -54,4 +54,11 @@ export const chineseApprovalReasons: Readonly<Record<string, string>> = {
   'With `approvals`, the others did not approve `within` the time, the policy was changed after an approval, or somebody took his approval back.':
     '设置了 `approvals` 时：其他人没有在 `within` 的时间内批准，批准之后策略被修改，或者有人撤回了自己的批准。',
   'Approve the image again.': '再次批准该镜像。',
+  'The record of the push (`image-watcher events`), and the state `superseded` of a [pipeline](pipelines.md#without-the-command) that waits for it.':
+    '推送的记录（`image-watcher events`），以及等待它的[流水线](pipelines.md#without-the-command)的状态 `superseded`。',
+  'While the image waited, or rolled out, the policy selected or applied another one, or somebody set another image.':
+    '在该镜像等待或滚动更新期间，策略选中或应用了另一个镜像，或者有人设置了另一个镜像。',
+  'Nothing, if the other image is the one that should run: its own push says what becomes of it.':
+    '如果应当运行的就是另一个镜像，则无需处理：它自己的推送会说明结果。',
+  'Another image was selected or applied before the pushed one was out.': '在推送的镜像完成之前，已选中或应用了另一个镜像。',
 };

@@ -98,6 +98,15 @@ const ends: readonly (readonly [title: string, get: () => Answer, args: readonly
     1,
     /it does not run/,
   ],
+  [
+    'a failure under one policy, while another one waits',
+    () => report(of('failed', true), { ...of('waiting', false), policy: 'b/b' }),
+    [],
+    1,
+    /it does not run\n$/,
+  ],
+  ['a change whose rollout nothing watches', () => report(of('changed', true)), [], 1, /whether it runs is not watched/],
+  ['an image that ran before, if a change is enough', () => report(of('rolledOut', true)), ['--until', 'changed'], 0, /it runs/],
   ['a change, if that is enough', () => report(of('changed', false)), ['--until', 'changed'], 0, /it runs/],
   [
     'the time',

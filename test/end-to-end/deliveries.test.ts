@@ -1,40 +1,14 @@
 /** A pipeline announces its push, and ends when the image runs, or with the reason why it does not. */
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { after, before, it } from 'node:test';
-import { runCommand } from '../cli/run-command.ts';
-import { tempFolder } from '../harness/temp-folder.ts';
-import { startRolloutWorld, type RolloutWorld } from './rollout-world.ts';
+import { secrets, startDeliveryWorld, type DeliveryWorld } from './delivery-world.ts';
 
-const secrets = { ci: 'a secret of the pipeline', other: 'a secret of another one' };
-const secretFile = join(tempFolder('deliveries'), 'secret');
-writeFileSync(secretFile, secrets.ci);
+let rollouts: DeliveryWorld;
 
-let rollouts: RolloutWorld;
-
-before(async () => {
-  const receivers = ['ci', 'other'].map((name) => ({
-    name,
-    provider: 'generic',
-    secrets: [{ env: `${name.toUpperCase()}_SECRET` }],
-    showResults: true,
-  }));
-  rollouts = await startRolloutWorld({
-    env: { CI_SECRET: secrets.ci, OTHER_SECRET: secrets.other },
-    config: { receivers, dashboard: { publicUrl: 'https://watch.example.com' } },
-  });
-});
+before(async () => void (rollouts = await startDeliveryWorld()));
 after(() => rollouts?.stop());
 
-const announce = (name: string, tag: string, ...args: string[]) => announceAnd(() => {}, name, tag, ...args);
-
-/** `onText` sees each text as it is written. */
-const announceAnd = (onText: (text: string) => void, name: string, tag: string, ...args: string[]) => {
-  const to = ['--to', `${rollouts.service.publicUrl}/webhooks/ci`, '--insecure', '--secret-file', secretFile];
-  const waits = args.includes('--wait') ? ['--timeout', '5m'] : [];
-  return runCommand('announce', [rollouts.image(name, tag), ...to, ...waits, ...args], { onText });
-};
+const announce = (name: string, tag: string, ...args: string[]) => rollouts.announceTo('ci', rollouts.image(name, tag), args);
 
 it('a push that rolls out: its pipeline ends well, with what happened', { timeout: 300_000 }, async () => {
   await rollouts.create('good');
@@ -75,16 +49,10 @@ it('an image that waits for a person: its pipeline ends well when it runs', { ti
   await rollouts.create('held');
   await rollouts.world.patchPolicy('held', { update: { mode: 'Approval' } });
   const digest = await rollouts.push('held', '1.0.1');
-  const isSaid = Promise.withResolvers<void>();
-  const approve = async () => {
-    // Its pipeline has been answered meanwhile that it waits.
-    await isSaid.promise;
-    await rollouts.world.annotate(rollouts.world.policyPath('held'), { 'operator.technomad.dev/approve': `1.0.1@${digest}` });
-    await rollouts.kubelet.becomesReady('held', rollouts.image('held', '1.0.1'));
-  };
-  const onText = (text: string) => void (/held: waiting: ApprovalRequired: /.test(text) && isSaid.resolve());
-  const pipeline = announceAnd(onText, 'held', '1.0.1', '--wait').finally(() => isSaid.resolve());
-  const [{ code, out }] = await Promise.all([pipeline, approve()]);
+  const pipeline = rollouts.startPipeline(rollouts.image('held', '1.0.1'));
+  await pipeline.said(/held: waiting: ApprovalRequired: /);
+  await rollouts.world.annotate(rollouts.world.policyPath('held'), { 'operator.technomad.dev/approve': `1.0.1@${digest}` });
+  const [{ code, out }] = await Promise.all([pipeline.end, rollouts.kubelet.becomesReady('held', rollouts.image('held', '1.0.1'))]);
   assert.equal(code, 0, out);
   assert.match(out, /held: waiting: ApprovalRequired: [\s\S]*held: rolledOut: RolledOut: /);
 });

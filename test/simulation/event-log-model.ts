@@ -24,6 +24,7 @@ interface Stored {
   readonly results: Map<string, PolicyResult>;
   readonly verified: Map<string, number>;
   readonly read: Map<string, string>;
+  readonly other: Map<string, string>;
   readonly givenUp: Map<string, GivenUpNotice[]>;
 }
 
@@ -33,7 +34,15 @@ export function createEventLogModel(): EventLogModel {
   const recordOf = (id: string): Stored => {
     const known = records.get(id);
     if (known !== undefined) return known;
-    const record: Stored = { state: 'matched', policies: [], results: new Map(), verified: new Map(), read: new Map(), givenUp: new Map() };
+    const record: Stored = {
+      state: 'matched',
+      policies: [],
+      results: new Map(),
+      verified: new Map(),
+      read: new Map(),
+      other: new Map(),
+      givenUp: new Map(),
+    };
     records.set(id, record);
     return record;
   };
@@ -43,7 +52,12 @@ export function createEventLogModel(): EventLogModel {
       policies: [...new Set([...recordOf(event.id).policies, ...policies])],
       state: 'matched',
     });
-  const record = ({ results, verified, read }: Stored, policy: string, { verifiedMs, hasRead, ...result }: PolicyResult): void => {
+  const record = (
+    { results, verified, read, other }: Stored,
+    policy: string,
+    { verifiedMs, hasRead, otherDigest, ...result }: PolicyResult,
+  ): void => {
+    if (otherDigest !== undefined) other.set(policy, otherDigest);
     if (hasRead !== undefined) read.set(policy, hasRead);
     if (verifiedMs !== undefined && !verified.has(policy)) verified.set(policy, verifiedMs);
     results.set(policy, higher(results.get(policy), result));
@@ -80,13 +94,14 @@ export function createEventLogModel(): EventLogModel {
     read(id) {
       const found = records.get(id);
       if (found?.event === undefined) return undefined;
-      const { event, state, policies, results, verified, read, givenUp } = found;
+      const { event, state, policies, results, verified, read, other, givenUp } = found;
       const resultOf = (policy: string): PolicyResult | undefined => {
         const { stage: _, ...result } = results.get(policy) ?? { kind: undefined };
         const verifiedMs = verified.get(policy);
         if (result.kind === undefined) return undefined;
         const afterMs = result.afterMs ?? Date.parse(result.at) - Date.parse(event.receivedAt);
-        return { ...result, afterMs, ...(verifiedMs !== undefined && { verifiedMs }) };
+        const otherDigest = other.get(policy);
+        return { ...result, afterMs, ...(verifiedMs !== undefined && { verifiedMs }), ...(otherDigest !== undefined && { otherDigest }) };
       };
       const told = policies.flatMap((policy): [string, GivenUpNotice[]][] => {
         const notices = givenUp.get(policy) ?? [];
@@ -137,6 +152,7 @@ function union(...lists: readonly (readonly AppliedChange[])[]): AppliedChange[]
 function withChanges(result: PolicyResult, changes: readonly AppliedChange[]): PolicyResult {
   const isComplete = changes.length <= (result.changes?.length ?? 0) && result.kind !== 'unchanged';
   if (changes.length === 0 || isComplete) return result;
-  const isUpdated = result.kind === 'unchanged';
-  return { ...result, ...(isUpdated && { kind: 'updated', reason: 'Updated' }), changes };
+  if (result.kind !== 'unchanged') return { ...result, changes };
+  const { stage: _, ...others } = result;
+  return { ...others, kind: 'updated', reason: 'Updated', changes };
 }

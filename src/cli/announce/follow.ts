@@ -31,13 +31,8 @@ export async function follow(ask: () => Promise<Report>, { until, timeoutMs, out
   }
   if (last === undefined) throw new AnnounceError('the receiver did not say in time what became of the push', false);
   const runs = last.policies.length > 0 && last.policies.every(({ state }) => reached(state, until));
-  const summary = runs ? 'it runs' : isOver(last, until) ? 'it does not run' : 'it does not run yet: the time is over';
-  print(
-    terminal,
-    output,
-    { ...last, runs },
-    () => `${printable(`${last?.image ?? ''}: ${last?.state === 'unwatched' ? 'no policy watches it' : summary}`)}\n`,
-  );
+  const summary = runs ? 'it runs' : summaryOf(last, until);
+  print(terminal, output, { ...last, runs }, () => `${printable(`${last?.image ?? ''}: ${summary}`)}\n`);
   return runs ? 0 : 1;
 }
 
@@ -51,8 +46,17 @@ function reached(state: string, until: Following['until']): boolean {
   return state === 'rolledOut' || (until === 'changed' && state === 'changed');
 }
 
+/** Whether the answer is known. One policy that has failed is enough: nothing that the others do makes the image run under all. */
 function isOver({ isOver: over, policies }: Report, until: Following['until']): boolean {
-  return over || (policies.length > 0 && policies.every((one) => one.isOver || reached(one.state, until)));
+  if (over || policies.some(({ isOver: ends, state }) => ends && state === 'failed')) return true;
+  return policies.length > 0 && policies.every((one) => one.isOver || reached(one.state, until));
+}
+
+function summaryOf(report: Report, until: Following['until']): string {
+  if (report.state === 'unwatched') return 'no policy watches it';
+  if (!isOver(report, until)) return 'it does not run yet: the time is over';
+  const isUnseen = report.policies.length > 0 && report.policies.every(({ state }) => state === 'rolledOut' || state === 'changed');
+  return isUnseen ? 'workloads are changed, and whether it runs is not watched: --until changed waits for no more' : 'it does not run';
 }
 
 function tellNews({ image, state, message, policies }: Report, told: Map<string, string>, terminal: Terminal): void {

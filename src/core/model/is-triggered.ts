@@ -19,13 +19,30 @@ export function isTriggered({ trigger, history = [] }: PolicyStatus, { at, tag, 
  * What was applied before and is changed back for another cause than a wait, such as a workload that somebody has changed, is not the push's any more.
  */
 export function selectingPush(
-  { latest, trigger, history = [] }: Pick<PolicyStatus, 'latest' | 'trigger' | 'history'>,
+  { latest, waiting, trigger, history = [] }: Pick<PolicyStatus, 'latest' | 'waiting' | 'trigger' | 'history'>,
   { tag, digest }: Pick<Candidate, 'tag' | 'digest'>,
   cause: TriggerSource | undefined,
 ): string | undefined {
-  if (latest === undefined || trigger?.event === undefined || latest.tag !== tag || latest.digest !== digest) return undefined;
+  const isIt = (one: { readonly tag?: string; readonly digest?: string } | undefined) => one?.tag === tag && one.digest === digest;
+  // An image that waits for its age is not selected yet.
+  const since = isIt(latest) ? latest?.selectedAt : isIt(waiting) ? waiting?.since : undefined;
+  if (since === undefined || trigger?.event === undefined) return undefined;
   if (cause !== 'WaitOver' && history.some((entry) => entry.tag === tag && entry.digest === digest)) return undefined;
-  const selected = Date.parse(latest.selectedAt);
+  const selected = Date.parse(since);
   const isLater = selected >= Date.parse(trigger.receivedAt ?? trigger.handledAt) - maxClockDifferenceMs;
   return isLater && selected <= Date.parse(trigger.handledAt) + maxClockDifferenceMs ? trigger.event : undefined;
+}
+
+/** The image that the policy has found and that may have to wait, and the push that has brought it; undefined if no push is known to have. */
+export function awaitedPush(
+  status: PolicyStatus,
+): { readonly image: Pick<Candidate, 'tag' | 'digest'>; readonly event: string } | undefined {
+  for (const image of [status.waiting, status.latest]) {
+    if (image?.tag === undefined) continue;
+    const { tag, digest } = image;
+    const found = { tag, ...(digest !== undefined && { digest }) };
+    const event = selectingPush(status, found, undefined);
+    if (event !== undefined) return { image: found, event };
+  }
+  return undefined;
 }

@@ -66,6 +66,7 @@ export const reasons = {
   ApprovalRequired: 'the update waits until somebody approves its digest',
   ApprovalSuperseded: 'another image is selected instead of the one that waited for approval',
   ApprovalsEnded: 'approvals do not count any more, and others are needed',
+  Superseded: 'another image was selected or applied before the pushed one was out',
   Window: 'the update waits for the next window of the policy',
   NotProven: 'the update waits until the policies that this one follows have run the image, complete and available, for long enough',
   NotCopied: 'the repository does not hold the image that the followed policies run',

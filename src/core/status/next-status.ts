@@ -26,6 +26,7 @@ import { type NewImage, showChanges, showSeen, showTargets } from '../plan/targe
 import { cut, toSeconds } from '../model/text.ts';
 import { beginChecks, checksOf } from '../plan/check-records.ts';
 import { isPending, nextPending } from '../plan/pending-candidate.ts';
+import { isNewWait } from './superseded.ts';
 
 /** The cause of a reconcile. */
 export interface ReconcileCause extends Asked {
@@ -62,7 +63,9 @@ export function nextStatus(
   const old = resolved.kind === 'postponed' ? rest : withDecisions(rest, policy, resolved, now);
   const told = {
     ...old,
-    ...(resolved.kind === 'postponed' ? postponed(resolved, waiting) : { ...reconciled(old, resolved, cause, now), ...answered(cause) }),
+    ...(resolved.kind === 'postponed'
+      ? postponed(resolved, waiting)
+      : { ...reconciled({ ...old, ...defined({ waiting }) }, resolved, cause, now), ...answered(cause) }),
   };
   const complete = withApplied({ ...told, ...pastAfter(told, policy, now, snapshot) }, policy, result.kind === 'postponed' ? {} : result);
   const past = resolved.kind === 'postponed' || cause.rollback === undefined ? complete : endRollback(complete, policy, cause);
@@ -236,7 +239,7 @@ function reconciled(old: PolicyStatus, outcome: Outcome, cause: ReconcileCause, 
     ...defined({ waiting, refused: refused && { ...refused, tag: cut(refused.tag, maxLengths.tag) }, latest }),
     ...(reverted.length > 0 && { reverted }),
     ...((incomplete.length > 0 || old.incomplete !== undefined) && { incomplete }),
-    ...((newest !== undefined || isOther(old.latest, latest)) && { trigger: toTrigger(cause, now) }),
+    ...((newest !== undefined || isOther(old.latest, latest) || isNewWait(old, { latest, waiting })) && { trigger: toTrigger(cause, now) }),
     ...(hasAsked && { lastCheckTime: toSeconds(now) }),
     ...lastChanges(history),
   };

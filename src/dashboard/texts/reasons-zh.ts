@@ -53,6 +53,7 @@ export const reasonsZh: Readonly<Record<Reason, string>> = {
   DryRun: '策略只报告它会做什么',
   ApprovalRequired: '更新等待有人批准它的摘要',
   ApprovalSuperseded: '选中了另一个镜像，取代等待批准的镜像',
+  Superseded: '在推送的镜像完成之前，已选中或应用了另一个镜像',
   ApprovalsEnded: '批准不再有效，需要新的批准',
   ApproversUnverified: '策略要求多个批准，但没有什么能确保是谁批准',
   Window: '更新等待策略的下一个窗口',

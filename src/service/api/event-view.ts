@@ -48,7 +48,10 @@ export interface EventView {
   readonly policies: readonly PolicyView[];
 }
 
-export interface PolicyView extends Partial<Omit<PolicyResult, 'hasRead' | 'kind'>> {
+/** What is recorded for those who wait for a push, and not shown. */
+type Inner = 'hasRead' | 'isUnwatched' | 'broughtBy' | 'otherDigest';
+
+export interface PolicyView extends Partial<Omit<PolicyResult, Inner | 'kind'>> {
   readonly namespace: string;
   readonly name: string;
   readonly outcome: EventOutcome;
@@ -93,7 +96,8 @@ export function hasOutcome(view: EventView, outcome: EventOutcome): boolean {
 }
 
 function viewPolicy(key: string, result: PolicyResult | undefined, noticesGivenUp?: readonly GivenUpNotice[]): PolicyView {
-  const { kind: outcome = 'working', ...rest } = result ?? {};
+  if (result === undefined) return { ...splitName(key), outcome: 'working', ...defined({ noticesGivenUp }) };
+  const { kind: outcome, hasRead: _read, isUnwatched: _unwatched, broughtBy: _by, otherDigest: _other, ...rest } = result;
   return { ...rest, ...splitName(key), outcome, ...defined({ noticesGivenUp }) };
 }
 

@@ -10,7 +10,7 @@ import { createIgnoredLog } from '../queue/ignored-log.ts';
 import { createPushQueue, type QueueAccess } from '../queue/producer.ts';
 import { createEventReader } from '../queue/read-events.ts';
 import { createSharedSecret } from '../queue/shared-secret.ts';
-import { reportOf } from '../queue/delivery-report.ts';
+import { broughtIn, reportOf } from '../queue/delivery-report.ts';
 import type { Results } from '../receive/add-question-routes.ts';
 import { publishReceivers } from '../queue/receiver-list.ts';
 import { createScanJobs } from '../queue/scan-jobs.ts';
@@ -114,7 +114,9 @@ function resultsOf(access: QueueAccess, { redis: { prefix }, dashboard: { public
     readSecret: createSharedSecret(access.redis, prefix, 'delivery'),
     async readReport(id, receiver) {
       const record = await events.get(id);
-      return record?.event.receiver === receiver ? reportOf(record, publicUrl) : undefined;
+      if (record?.event.receiver !== receiver) return undefined;
+      const brought = await Promise.all(broughtIn(record).map(async (other) => [other, await events.get(other)] as const));
+      return reportOf(record, new Map(brought.flatMap(([other, found]) => (found === undefined ? [] : [[other, found]]))), publicUrl);
     },
   };
 }

@@ -18,6 +18,7 @@ import { restartForChanges } from '../kube/restart-for-change.ts';
 import { createEnqueuer } from '../reconcile/enqueue/enqueuer.ts';
 import type { AskCheck } from '../reconcile/checks/check-request.ts';
 import type { Report } from '../reconcile/ports.ts';
+import { recordDeleted } from '../reconcile/record-older.ts';
 import { createRestarter } from '../reconcile/restart-configured.ts';
 import { registryAuthorities } from '../doctor-facts/make-report.ts';
 import type { Foundation } from './foundation.ts';
@@ -60,6 +61,9 @@ export function createProcessors(foundation: Foundation, caches: WorkCaches, con
     for (const { onActivity } of joined) onActivity?.(activities);
   };
   followRequests(cache.policies, 'ImagePolicy', noteActivity);
+  cache.policies.subscribe(({ type, object }) => {
+    if (type === 'deleted') recordDeleted(object, common).catch((error: unknown) => logger.debug({ err: error }, 'redis connection error'));
+  });
   const wings = joined.flatMap(({ work }) => work?.(common, { notices, noteActivity }) ?? []);
   const onPush = async (push: PushEvent) => (await Promise.all(wings.flatMap((wing) => wing.onPush?.(push) ?? []))).flat();
   const ports = { ...common, bases: { onPush } };

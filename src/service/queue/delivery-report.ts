@@ -3,14 +3,25 @@ import { formatRepository } from '../../core/model/image-reference.ts';
 import { defined } from '../../core/model/defined.ts';
 import type { Reason } from '../../core/model/reasons.ts';
 import type { PolicyResult } from './event-log.ts';
+import { heldReasons } from './held-reasons.ts';
 import type { EventRecord, PushRecord } from './event-record.ts';
 
 /**
  * How far a push has come. received: nothing is known yet · retrying: the registry or the API server did not answer as it should · waiting: something holds the
  * image until a time or a decision · changed: workloads were changed, and roll out · rolledOut: the rollout is complete, or the image ran before · unchanged: the
- * image is not selected, and nothing follows · failed: it could not be applied, or its rollout failed · unwatched: no policy watches the repository.
+ * image is not selected, and nothing follows · superseded: another image was selected or applied before this one was out · failed: it could not be applied, or its rollout failed · unwatched: no policy watches the repository.
  */
-export const deliveryStates = ['failed', 'retrying', 'waiting', 'received', 'changed', 'rolledOut', 'unchanged', 'unwatched'] as const;
+export const deliveryStates = [
+  'failed',
+  'retrying',
+  'waiting',
+  'received',
+  'changed',
+  'superseded',
+  'rolledOut',
+  'unchanged',
+  'unwatched',
+] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
 /** What one policy did. */
@@ -42,14 +53,23 @@ export interface DeliveryReport {
   readonly policies: readonly PolicyReport[];
 }
 
-const over: ReadonlySet<DeliveryState> = new Set(['failed', 'rolledOut', 'unchanged', 'unwatched']);
+const over: ReadonlySet<DeliveryState> = new Set(['failed', 'superseded', 'rolledOut', 'unchanged', 'unwatched']);
+
+/** The records of the pushes that have brought the images of a record before, by id. */
+export type Brought = ReadonlyMap<string, EventRecord>;
+
+/** The pushes whose records the report needs as well. */
+export function broughtIn(record: EventRecord): readonly string[] {
+  if (record.state === 'ignored') return [];
+  return [...new Set([...record.results.values()].flatMap((result) => result?.broughtBy ?? []))];
+}
 
 /** The report of a record; undefined for what a receiver ignored, which has no delivery. */
-export function reportOf(record: EventRecord, dashboardUrl?: string): DeliveryReport | undefined {
+export function reportOf(record: EventRecord, brought: Brought = new Map(), dashboardUrl?: string): DeliveryReport | undefined {
   if (record.state === 'ignored') return undefined;
   const { event, why, results } = record;
   const policies = [...results].map(([policy, result]) => ({
-    ...policyReport(policy, result),
+    ...policyReport(policy, result, brought),
     ...(dashboardUrl !== undefined && { page: `${dashboardUrl}/policies/${policy}` }),
   }));
   const state = deliveryStates.find((one) => policies.some((policy) => policy.state === one)) ?? stateOfPush(record);
@@ -77,51 +97,56 @@ function stateOfPush({ state }: PushRecord): DeliveryState {
   }
 }
 
-function policyReport(policy: string, result: PolicyResult | undefined): PolicyReport {
+function policyReport(policy: string, own: PolicyResult | undefined, brought: Brought): PolicyReport {
+  const first = own?.broughtBy === undefined ? undefined : brought.get(own.broughtBy);
+  // The record of another push tells of the same image, as long as it tells of it at all.
+  const isTold = first !== undefined && first.state !== 'ignored' && first.results.has(policy);
+  const told = isTold ? first.results.get(policy) : own;
+  const result = told !== undefined && own !== undefined && isPast(told) ? own : told;
   if (result === undefined) return { policy, state: 'received', isOver: false };
-  const { reason, message, at, verifiedMs } = result;
+  const { reason, message, at, isUnwatched = false } = result;
+  const times = { at, ...defined({ verifiedMs: own?.verifiedMs }) };
+  if (own?.otherDigest !== undefined) {
+    const why = `the registry has ${own.otherDigest} for the tag, which is not the announced digest`;
+    return { policy, state: 'unchanged', isOver: true, reason, message: `${why}; ${message}`, ...times };
+  }
   const state = stateOfResult(result);
-  return { policy, state, isOver: over.has(state), reason, message, at, ...defined({ verifiedMs }) };
+  const isEnd = state === 'changed' && isUnwatched;
+  const note = isEnd ? `${message}; its rollout is not watched` : message;
+  return { policy, state, isOver: over.has(state) || isEnd, reason, message: note, ...times };
 }
 
-/** Why guards keep a selected image from its targets until a time or a decision, also where the outcome is that nothing was changed. */
-const heldBy: ReadonlySet<string> = new Set<Reason>([
-  'ApprovalRequired',
-  'ChangeReverted',
+/** Whether a result says only that an image was replaced, and not what runs since. */
+function isPast({ reason }: PolicyResult): boolean {
+  return reason === 'Superseded' || reason === 'PolicyGone';
+}
+
+/** Why an image is not applied any more, unless a person lets it be tried again. */
+const failures: ReadonlySet<string> = new Set<Reason>([
   'CheckFailed',
-  'CheckPending',
   'CheckTimedOut',
-  'CompanionMissing',
-  'Held',
-  'MoreVulnerable',
-  'NotProven',
-  'OnHold',
   'RejectedDigest',
   'RetriesExhausted',
-  'RolloutRetry',
-  'TargetPaused',
-  'TooManyChanges',
-  'UnlikelyVersion',
-  'VulnerabilitiesUnknown',
-  'WavePause',
-  'WavePending',
-  'Window',
+  'RolledBack',
+  'RollbackFailed',
+  'RolloutFailed',
 ]);
 
-const failedRollouts: ReadonlySet<string> = new Set<Reason>(['RolloutFailed', 'RolledBack', 'RollbackFailed']);
-
 function stateOfResult({ kind, reason }: PolicyResult): DeliveryState {
+  if (reason === 'Superseded') return 'superseded';
+  if (reason === 'PolicyGone') return 'unchanged';
   switch (kind) {
     case 'updated':
       return reason === 'RolledOut' ? 'rolledOut' : 'changed';
     case 'unchanged':
-      if (heldBy.has(reason)) return 'waiting';
+      if (failures.has(reason)) return 'failed';
+      if (heldReasons.has(reason)) return 'waiting';
       return reason === 'UpToDate' ? 'rolledOut' : 'unchanged';
     case 'ignored':
       return 'unchanged';
     case 'suspended':
     case 'stalled':
-      return failedRollouts.has(reason) ? 'failed' : 'waiting';
+      return failures.has(reason) ? 'failed' : 'waiting';
     case 'retrying':
     case 'waiting':
     case 'failed':

@@ -7,11 +7,11 @@ import type { Outcome } from '../../core/plan/outcome.ts';
 import type { GivenUpNotice } from '../../core/model/notice.ts';
 import type { PushEvent } from '../../core/model/push-event.ts';
 import type { RedisConnection } from './connection.ts';
-import { eventKeys, givenUpCount, givenUpField, maxGivenUp, readField, readHash, recordSeconds } from './event-record.ts';
+import { eventKeys, givenUpCount, givenUpField, maxGivenUp, otherDigestField, readField, readHash, recordSeconds } from './event-record.ts';
 import { runTogether, type Command } from './commands.ts';
 import { maxOutbox, outboxFunctions, outboxKeys } from './outbox-functions.ts';
 import { batchWrites } from '../../core/async/serialize.ts';
-import { isFinal, matchFunctions, recordCommand, recordFunction } from './record-result.ts';
+import { isFinal, matchFunctions, recordCommand, recordFunction, type stageRanks } from './record-result.ts';
 
 /** The result of a push for one policy. */
 export interface PolicyResult extends Pick<Outcome, 'reason' | 'message' | 'tag' | 'digest' | 'changes'> {
@@ -23,8 +23,14 @@ export interface PolicyResult extends Pick<Outcome, 'reason' | 'message' | 'tag'
   readonly verifiedMs?: number;
   /** The repository (`registry/path`) that the credentials of the policy have read; absent if they have read none. */
   readonly hasRead?: string;
-  /** The later stage that the result is about: the rollout of the change, or a wait that a guard asks for, which no try of the push ends. */
-  readonly stage?: 'guard' | 'rollout';
+  /** Whether no rollout of the changes is watched, so that no result of one follows; absent if one is. */
+  readonly isUnwatched?: true;
+  /** The push that has brought the same image before, whose results say what becomes of it. */
+  readonly broughtBy?: string;
+  /** The digest that the registry has for the pushed tag, if another one was announced. Later results keep it. */
+  readonly otherDigest?: string;
+  /** The later stage that the result is about: a wait that a guard asks for, which no try of the push ends, another image that has replaced it, or its rollout. */
+  readonly stage?: keyof typeof stageRanks;
 }
 
 export interface EventLog {
@@ -124,11 +130,14 @@ export function createEventLog(
     const [first, ...others] = results.flatMap(({ push, policy }) => (push === undefined ? [] : [{ event: push, policies: [policy] }]));
     const matches = first === undefined ? { keys: [], commands: [] } : matchesOf([first, ...others]);
     const hashes = new Set(results.map(({ eventId }) => hashKey(eventId)));
-    const commands = results.flatMap(({ eventId, policy, result: { hasRead, ...result } }): Command[] => [
+    const commands = results.flatMap(({ eventId, policy, result: { hasRead, otherDigest, ...result } }): Command[] => [
       recordCommand(hashKey(eventId), policy, result),
       ...(hasRead === undefined ? [] : [['HSET', hashKey(eventId), readField(policy), hasRead]]),
+      ...(otherDigest === undefined ? [] : [['HSET', hashKey(eventId), otherDigestField(policy), otherDigest]]),
     ]);
-    const kept = isKept ? new Set(results.filter(({ result }) => isFinal(result)).map(({ eventId }) => eventId)) : [];
+    // What waits for a person may do so for ever.
+    const isToKeep = ({ result }: Recorded) => isFinal(result) || (result.kind !== 'waiting' && result.kind !== 'retrying');
+    const kept = isKept ? new Set(results.filter(isToKeep).map(({ eventId }) => eventId)) : [];
     const outgoing = [...kept].map((id): Command => ['OUTPUSH', outbox.stream, maxOutbox, hashKey(id), id]);
     const lives = [...hashes].map((hash): Command => ['EXPIRE', hash, recordSeconds]);
     const keys = [...hashes, ...matches.keys, ...(outgoing.length > 0 ? [outbox.stream, outbox.lost] : [])];

@@ -1,7 +1,8 @@
 /** The audit records in Redis: their keys, their shapes, and how they are read. */
 import { parseJson } from '../../core/model/untyped.ts';
 import { z } from 'zod';
-import { formatRepository } from '../../core/model/image-reference.ts';
+import { defined } from '../../core/model/defined.ts';
+import { formatRepository, isDigest } from '../../core/model/image-reference.ts';
 import { givenUpReasons, noticeKinds, type GivenUpNotice } from '../../core/model/notice.ts';
 import type { PushEvent } from '../../core/model/push-event.ts';
 import { ignoredReasons, type IgnoredReason, type Reason } from '../../core/model/reasons.ts';
@@ -64,6 +65,9 @@ export interface PushRecord {
 /** The field of an event's hash for the repository that a policy has read. */
 export const readField = (policy: string) => `read:${policy}`;
 
+/** The field of an event's hash for the digest that the registry has for the pushed tag, if another one was announced. */
+export const otherDigestField = (policy: string) => `other:${policy}`;
+
 /** How many given up notices are kept for each policy of a push. */
 export const maxGivenUp = 10;
 
@@ -107,6 +111,8 @@ const resultShape = z.object({
   kind: z.enum(['updated', 'unchanged', 'ignored', 'stalled', 'suspended', 'retrying', 'waiting', 'failed']),
   at: z.string().max(40),
   afterMs: z.number().exactOptional(),
+  isUnwatched: z.literal(true).exactOptional(),
+  broughtBy: z.string().max(512).exactOptional(),
 });
 /** A text that a sender chose. It is shown on terminals, so its control characters are replaced. */
 const text = z
@@ -139,7 +145,7 @@ export function readHash(hash: Readonly<Record<string, string>>): EventRecord | 
   const event = pushSchema.safeParse({ ...fields, repository: { registry, path: repository } });
   if (!event.success) return undefined;
   const known = names.safeParse(parseJson(policies)).data ?? [];
-  const results = new Map(known.map((name) => [name, readResult(hash[`policy:${name}`], hash[`verified:${name}`], event.data.receivedAt)]));
+  const results = new Map(known.map((name) => [name, readResult(hash, name, event.data.receivedAt)]));
   const givenUp = readGivenUp(hash, known);
   const pushed = formatRepository(event.data.repository);
   return {
@@ -164,12 +170,14 @@ function readGivenUp(hash: Readonly<Record<string, string>>, policies: readonly 
   return found;
 }
 
-function readResult(json: string | undefined, verified: string | undefined, receivedAt: string): PolicyResult | undefined {
-  const result = resultShape.safeParse(parseJson(json));
+function readResult(hash: Readonly<Record<string, string>>, policy: string, receivedAt: string): PolicyResult | undefined {
+  const result = resultShape.safeParse(parseJson(hash[`policy:${policy}`]));
   if (!result.success) return undefined;
-  const verifiedMs = Number(verified ?? Number.NaN);
+  const verifiedMs = Number(hash[`verified:${policy}`] ?? Number.NaN);
+  const otherDigest = hash[otherDigestField(policy)];
   const afterMs = result.data.afterMs ?? Date.parse(result.data.at) - Date.parse(receivedAt);
-  return { ...(result.data as PolicyResult), afterMs, ...(Number.isFinite(verifiedMs) && { verifiedMs }) };
+  const others = { ...(Number.isFinite(verifiedMs) && { verifiedMs }), ...(isDigest(otherDigest ?? '') && defined({ otherDigest })) };
+  return { ...(result.data as PolicyResult), afterMs, ...others };
 }
 
 /** The record of a push that exists only in the queue; undefined if the data of its job are invalid. */

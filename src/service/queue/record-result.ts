@@ -3,28 +3,33 @@ import type { Command } from './commands.ts';
 import type { PolicyResult } from './event-log.ts';
 
 /**
- * 0: another try follows, and any later result replaces it. 1: a guard has the image wait, which ends the tries; the late failure of another try does not
- * replace it. From 2 on, a result is final, and only a higher one replaces it. The result that stands contains the changes of all results, because later tries
+ * 0: another try follows, and any later result replaces it. 1: a guard has the image wait, or a user must act, which ends the tries; the late failure of another
+ * try does not replace it, and what is decided about the image later does. From 2 on, a result is final, and only a higher one replaces it. The result that stands contains the changes of all results, because later tries
  * and the rollouts of other workloads do not undo a change.
  */
 export const resultRanks = {
   retrying: 0,
   waiting: 0,
+  suspended: 1,
+  stalled: 1,
   failed: 2,
   ignored: 2,
   unchanged: 2,
-  suspended: 2,
-  stalled: 2,
   updated: 3,
 } as const satisfies Readonly<Record<PolicyResult['kind'], number>>;
 
-/** The ranks of results of later stages: a guard that has an image wait, and a rollout, which replaces every result, even an earlier one of its own. */
-export const stageRanks = { guard: 1, rollout: 4 } as const satisfies Readonly<Record<NonNullable<PolicyResult['stage']>, number>>;
+/**
+ * The ranks of results of later stages: a guard that has an image wait · another image has replaced it before its rollout was complete · a rollout, which replaces
+ * every result, even an earlier one of its own.
+ */
+export const stageRanks = { guard: 1, replaced: 4, rollout: 5 } as const satisfies Readonly<
+  Record<'guard' | 'replaced' | 'rollout', number>
+>;
 
 /** The lowest rank of a final result. */
 export const finalRank = resultRanks.unchanged;
 
-/** Whether a result is final: no try or guard goes on for it. */
+/** Whether a result is final: no try, guard or user goes on for it. */
 export function isFinal({ kind, stage }: Pick<PolicyResult, 'kind' | 'stage'>): boolean {
   return (stage === undefined ? resultRanks[kind] : stageRanks[stage]) >= finalRank;
 }
@@ -100,7 +105,7 @@ function functions.RECORD(hash, field, text, verifiedField, verifiedMs)
     return
   end
   after.changes = changes
-  if after.kind == 'unchanged' then after.kind, after.reason = 'updated', 'Updated' end
+  if after.kind == 'unchanged' then after.kind, after.reason, after.stage = 'updated', 'Updated', nil end
   redis.call('HSET', hash, field, cjson.encode(after))
 end`;
 

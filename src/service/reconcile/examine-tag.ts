@@ -55,6 +55,7 @@ export async function examineTag(tag: string, examination: Examination, registry
         });
   if (candidate?.digest === undefined)
     return { reason: 'TagNotFound', message: `the registry holds no ${formatTag(spec.repository, tag)}` };
+  if (isHinted && request.hint?.digest !== undefined && candidate.digest !== request.hint.digest) request.onOtherDigest?.(candidate.digest);
   const mayChange = !isComparable || changes(candidate) || (named !== undefined && !isCompared(named));
   // What is new and changes nothing, because something newer runs, is shown as selected all the same.
   const unusable = mayChange || isNew(candidate.digest) ? await registry.whyUnusable(source, candidate.digest, signal) : {};

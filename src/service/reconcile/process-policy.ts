@@ -79,6 +79,7 @@ async function tryAndReport(
   let policy = ports.policies.find(namespace, name);
   let applied: readonly AppliedChange[] = [];
   let verifiedAt: number | undefined;
+  let otherDigest: string | undefined;
   let seen = ports;
   const onVerified = () => void (verifiedAt ??= ports.cluster.now());
   try {
@@ -87,9 +88,18 @@ async function tryAndReport(
     seen = { ...ports, cluster: prepared.cluster };
     policy = prepared.policies.find(namespace, name);
     const since = causedAt(cause, isLastTry);
+    const onOtherDigest = (digest: string) => void (otherDigest = digest);
     const onPartlyApplied = (changes: readonly AppliedChange[]) => void (applied = changes);
     const found = await reconcilePolicy(
-      { ...request, source: cause.source, eventId: cause.eventId, sinceMs: Date.parse(cause.receivedAt), onVerified, onPartlyApplied },
+      {
+        ...request,
+        source: cause.source,
+        eventId: cause.eventId,
+        sinceMs: Date.parse(cause.receivedAt),
+        onVerified,
+        onPartlyApplied,
+        onOtherDigest,
+      },
       since === undefined ? prepared : { ...prepared, registry: withCause(prepared.registry, since) },
       signal,
     );
@@ -101,7 +111,12 @@ async function tryAndReport(
     const shown = concealed === undefined ? found : concealInOutcome(found, concealed);
     const outcome = ports.registry.deniedPushes.recordResult(shown, request.policy.uid, cause, isLastTry);
     if (policy === undefined) await reportGone(key, outcome, cause, seen);
-    else await reportOutcome({ policy, cause: onlyAsked(cause, policy), signal, verifiedAt }, outcome, seen);
+    else
+      await reportOutcome(
+        { policy, cause: onlyAsked(cause, policy), signal, verifiedAt, otherDigest: concealed === undefined ? otherDigest : undefined },
+        outcome,
+        seen,
+      );
     const again = policy && secondLook(policy, request, { cause, digest: outcome.digest, now: ports.cluster.now() });
     if (again !== undefined) await ports.queues.addPolicyJobs([again]);
     return outcome;

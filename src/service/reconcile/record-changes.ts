@@ -1,6 +1,6 @@
 /** Records changes with the pushes that caused them. Each workload records which push caused its change, so any reporter can do this. */
 import { defined } from '../../core/model/defined.ts';
-import { policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
+import { isUsable, policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
 import { lastUpdateOf, pastChanges } from '../../core/model/last-update.ts';
 import { isTriggered } from '../../core/model/is-triggered.ts';
 import type { HistoryEntry, PolicyStatus } from '../../core/model/policy-status.ts';
@@ -16,7 +16,8 @@ import type { Ports } from './ports.ts';
 /** The fields that a policy's changes set in the record of a push. */
 export type ChangesResult = Pick<PolicyResult, 'kind' | 'reason' | 'message' | 'stage'> & { readonly at: string };
 
-type RecordPorts = Pick<Ports, 'cluster' | 'report'>;
+/** The ports of these records. */
+export type RecordPorts = Pick<Ports, 'cluster' | 'report'>;
 
 /** A policy, with its status before the report. */
 export interface ChangesOwner {
@@ -50,10 +51,12 @@ export async function recordChanges(
     if (event === undefined || entry === undefined) continue;
     const { tag, digest } = entry;
     const changes = caused.flatMap(toChange);
+    const isUnwatched = result.stage === undefined && isUsable(policy.spec) && policy.spec.rollout === undefined;
     await ports.report.eventLog.recordResult(event, policyKey(policy), {
       ...result,
       tag,
       ...defined({ digest }),
+      ...(isUnwatched && { isUnwatched }),
       ...(changes.length > 0 && { changes }),
     });
   }

@@ -8,6 +8,7 @@ import { describeChange, type Outcome } from '../../core/plan/outcome.ts';
 import type { AppliedChange } from '../../core/plan/plan-update.ts';
 import { pushChanges } from '../../core/plan/push-changes.ts';
 import type { PolicyResult } from '../queue/event-log.ts';
+import { heldReasons } from '../queue/held-reasons.ts';
 import type { ReconcileCause } from '../../core/status/next-status.ts';
 import type { ReportPorts, Subject } from './report-changes.ts';
 
@@ -41,12 +42,13 @@ export function withFound(
   if (policy === undefined || view === undefined || cause.eventId === undefined) return result;
   const changes = pushChanges(policy, cause.eventId, view, made);
   if (changes.length === made.length) return result;
+  const { stage: _, ...others } = result;
   const complete = { ...result, changes };
   if (!isOver || result.kind === 'stalled') return complete;
   const message = listFew(changes, describeChange);
   if (made.length > 0) return { ...complete, message };
   const foundAt = Math.max(...changes.flatMap(({ at }) => (at === undefined ? [] : [Date.parse(at)])));
-  return { ...complete, ...imageOf(changes, result), kind: 'updated', reason: 'Updated', message, foundAt };
+  return { ...others, changes, ...imageOf(changes, result), kind: 'updated', reason: 'Updated', message, foundAt };
 }
 
 /** The image that the changes have set. The result may be about another one. */
@@ -60,12 +62,17 @@ function imageOf(changes: readonly AppliedChange[], { tag, digest }: Result): Pi
 export function resultOf({ kind, reason, message, tag, digest, changes, retryAt }: Outcome): Result {
   return {
     kind: retryAt === undefined ? kind : 'waiting',
-    ...(retryAt === undefined && kind === 'waiting' && { stage: 'guard' }),
+    ...(retryAt === undefined && isHeld({ kind, reason }) && { stage: 'guard' }),
     reason,
     message: retryAt === undefined ? message : `${message}; the next try is at ${retryAt.toISOString()}`,
     ...defined({ tag, digest }),
     ...(changes !== undefined && { changes: changes.map(toRecorded) }),
   };
+}
+
+/** Whether a guard keeps the image from its targets. */
+function isHeld({ kind, reason }: Pick<Outcome, 'kind' | 'reason'>): boolean {
+  return kind === 'waiting' || (kind === 'unchanged' && heldReasons.has(reason));
 }
 
 /** The change without the fields that only the workload records. */

@@ -16,6 +16,8 @@ export interface Subject {
   readonly signal: AbortSignal;
   /** When the image was known to be the right one, in ms since 1970. */
   readonly verifiedAt?: number | undefined;
+  /** The digest that the registry has for the pushed tag, if another one was announced. */
+  readonly otherDigest?: string | undefined;
 }
 
 /** Counts a decision in the metrics and logs it. */

@@ -15,10 +15,15 @@ import { recordResult, resultOf, withFound } from './record-result.ts';
 import { count, reportChanges, type ReportPorts, type Subject } from './report-changes.ts';
 import { toObject, reportBlocked, reportEndedApproval } from './report-events.ts';
 import { recordForgotten } from './record-changes.ts';
-import { reportNotWatched } from './rollouts/report-rollouts.ts';
+import { broughtBy, recordOlder } from './record-older.ts';
+import { areWatched, reportNotWatched } from './rollouts/report-rollouts.ts';
 
 /** Reports an outcome. Throws when the status or the audit record could not be written: the job is then retried. */
-export async function reportOutcome({ policy, cause, signal, verifiedAt }: Subject, outcome: Outcome, ports: ReportPorts): Promise<void> {
+export async function reportOutcome(
+  { policy, cause, signal, verifiedAt, otherDigest }: Subject,
+  outcome: Outcome,
+  ports: ReportPorts,
+): Promise<void> {
   const now = new Date(ports.cluster.now());
   count(policyKey(policy), outcome, cause, ports);
   reportChanges(policy, outcome, cause, ports);
@@ -43,12 +48,18 @@ export async function reportOutcome({ policy, cause, signal, verifiedAt }: Subje
     );
   };
   const verifiedMs = verifiedAt === undefined || outcome.kind !== 'updated' ? undefined : verifiedAt - Date.parse(cause.receivedAt);
-  const result = { ...resultOf(outcome), ...defined({ verifiedMs }) };
+  const isUnwatched = !areWatched(policy, outcome, ports);
+  const result = {
+    ...resultOf(outcome),
+    ...(isUnwatched && { isUnwatched }),
+    ...defined({ verifiedMs, otherDigest, broughtBy: broughtBy(policy, outcome, cause) }),
+  };
   const complete = withFound(result, outcome.changes, { policy, cause, isOver: outcome.retryAt === undefined }, view);
   // The next push must not wait behind the report of this one.
   if (!isIgnored) await ports.report.untilPatched?.();
   await Promise.all([writeStatus(), recordResult(policyKey(policy), complete, { cause, now }, ports)]);
   await recordForgotten({ policy, before: replaced }, { ...outcome, written, cause }, ports);
+  await recordOlder({ policy, before: replaced }, { outcome, written, cause }, ports);
   // The policy needs another reconcile if the report is incomplete: it is late, older than the selection, or about another image than the status.
   if (isLate || isBehindSelected({ ...policy, status: replaced }, outcome, cause) || showsOthers(replaced, written, outcome))
     await ports.queues.addPolicyJobs([completingJob(policy, now)]);

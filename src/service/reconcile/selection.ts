@@ -36,6 +36,8 @@ export interface SelectRequest {
   readonly isPreview?: boolean;
   /** `previous` or a tag: a user asked to roll back to that image, which then replaces the image that the policy selects. */
   readonly rollbackTo?: string;
+  /** Called with what the registry has for the tag of the hint, where that is another digest than was announced. */
+  readonly onOtherDigest?: (digest: string) => void;
 }
 
 /** The image that should run, and the rules for the change to it. */

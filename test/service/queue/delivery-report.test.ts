@@ -35,6 +35,11 @@ const states: readonly (readonly [PolicyResult['kind'], PolicyResult['reason'], 
   ['waiting', 'MinAge', 'waiting', false],
   ['retrying', 'RegistryUnavailable', 'retrying', false],
   ['failed', 'Retrying', 'failed', true],
+  ['unchanged', 'RejectedDigest', 'failed', true],
+  ['unchanged', 'CheckFailed', 'failed', true],
+  ['stalled', 'RetriesExhausted', 'failed', true],
+  ['updated', 'Superseded', 'superseded', true],
+  ['ignored', 'Superseded', 'superseded', true],
 ];
 
 describe('the state of a policy', () => {
@@ -66,8 +71,8 @@ describe('a push of which no policy is known', () => {
 });
 
 describe('an image that a guard keeps from its targets', () => {
-  // These outcomes are final: the targets run it, or nothing is to be changed. The others make the policy stalled.
-  const isFinal: ReadonlySet<string> = new Set(['UpToDate', 'DryRun', 'CrossNamespaceDenied', 'NoConsent']);
+  // These outcomes are final: the targets run it, nothing is to be changed, or it is rejected. The others make the policy stalled.
+  const isFinal: ReadonlySet<string> = new Set(['UpToDate', 'DryRun', 'CrossNamespaceDenied', 'NoConsent', 'RejectedDigest']);
   for (const [guard, { reason }] of Object.entries(guardTexts).filter(([, one]) => !isFinal.has(one.reason)))
     it(`is waited for: ${guard}`, () => {
       const report = reportOf(record('matched', { 'shop/web': { kind: 'unchanged', reason } }));
@@ -75,10 +80,49 @@ describe('an image that a guard keeps from its targets', () => {
     });
 });
 
+/** The report of a push whose policy has this result, after another push with another result. */
+function stateAfter(own: Partial<PolicyResult>, first?: PushRecord): readonly unknown[] {
+  const at = '2026-03-01T12:00:01.000Z';
+  const result: PolicyResult = { kind: 'unchanged', reason: 'UpToDate', message: 'runs', at, ...own };
+  const both = { ...record('matched'), results: new Map([['shop/web', result]]) };
+  const [policy] = reportOf(both, first && new Map([['first', first]]))?.policies ?? [];
+  return [policy?.state, policy?.isOver, policy?.message];
+}
+
+describe('an image that another push has brought before', () => {
+  const own = { broughtBy: 'first' };
+  const rows: readonly (readonly [string, PushRecord | undefined, readonly unknown[]])[] = [
+    ['rolls out', record('matched', { 'shop/web': { kind: 'updated', reason: 'Updated' } }), ['changed', false, 'why']],
+    ['has failed', record('matched', { 'shop/web': { kind: 'stalled', reason: 'RolledBack' } }), ['failed', true, 'why']],
+    ['is in work', record('matched', { 'shop/web': undefined }), ['received', false, undefined]],
+    [
+      'was replaced, and runs again',
+      record('matched', { 'shop/web': { kind: 'updated', reason: 'Superseded' } }),
+      ['rolledOut', true, 'runs'],
+    ],
+    ['is forgotten', undefined, ['rolledOut', true, 'runs']],
+    ['was for other policies', record('matched', { 'b/b': undefined }), ['rolledOut', true, 'runs']],
+  ];
+  for (const [about, first, expected] of rows) it(about, () => assert.deepEqual(stateAfter(own, first), expected));
+});
+
+test('a change is over where nothing watches its rollout, and an image that is not the announced one does not run', () => {
+  assert.deepEqual(stateAfter({ kind: 'updated', reason: 'Updated', isUnwatched: true }), [
+    'changed',
+    true,
+    'runs; its rollout is not watched',
+  ]);
+  assert.deepEqual(stateAfter({ otherDigest: 'sha256:other' }), [
+    'unchanged',
+    true,
+    'the registry has sha256:other for the tag, which is not the announced digest; runs',
+  ]);
+});
+
 test('the worst state of several policies is that of the push, which is over when all are', () => {
   const rolledOut = { kind: 'updated', reason: 'RolledOut' } as const;
   const waiting = { kind: 'waiting', reason: 'MinAge' } as const;
-  const both = reportOf(record('matched', { 'a/a': rolledOut, 'b/b': waiting, 'c/c': undefined }), 'https://watch.example.com');
+  const both = reportOf(record('matched', { 'a/a': rolledOut, 'b/b': waiting, 'c/c': undefined }), new Map(), 'https://watch.example.com');
   assert.deepEqual([both?.state, both?.isOver, both?.image], ['waiting', false, 'harbor.example.com/shop/web:1.4.2']);
   assert.equal(both?.policies[0]?.page, 'https://watch.example.com/policies/a/a');
   assert.equal(reportOf(record('matched', { 'a/a': rolledOut, 'b/b': rolledOut }))?.isOver, true);

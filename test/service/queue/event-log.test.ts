@@ -141,6 +141,7 @@ test('a final result is only replaced by a higher one', { timeout: 60_000 }, asy
   const two = { changes: [change('one'), change('two')] };
   const rollout = { stage: 'rollout' } as const;
   const guard = { stage: 'guard' } as const;
+  const replaced = { stage: 'replaced' } as const;
   /** Results in the order in which they are recorded; the time and the message of the one that is shown. */
   const rows: readonly [name: string, results: PolicyResult[], shown: [PolicyResult['kind'], afterMs: number, message: string]][] = [
     ['tries until one ends', [of('retrying', 1), of('waiting', 2), of('retrying', 3), of('unchanged', 4)], ['unchanged', 4, 'after 4']],
@@ -151,7 +152,13 @@ test('a final result is only replaced by a higher one', { timeout: 60_000 }, asy
     ['a change, then nothing to do', [of('updated', 1, one), of('unchanged', 2)], ['updated', 1, 'after 1']],
     ['a change, then a user who must act', [of('updated', 1, one), of('stalled', 2), of('failed', 3)], ['updated', 1, 'after 1']],
     ['nothing to do, then a change that is found', [of('unchanged', 1), of('updated', 2, one)], ['updated', 2, 'after 2']],
-    ['two final ones of the same rank', [of('suspended', 1), of('unchanged', 2)], ['suspended', 1, 'after 1']],
+    ['two final ones of the same rank', [of('ignored', 1), of('unchanged', 2)], ['ignored', 1, 'after 1']],
+    ['a suspended policy, then what it finds', [of('suspended', 1), of('unchanged', 2)], ['unchanged', 2, 'after 2']],
+    ['an approval to come, then another image', [of('unchanged', 1, guard), of('ignored', 2)], ['ignored', 2, 'after 2']],
+    ['nothing to do, then another image', [of('unchanged', 1), of('ignored', 2)], ['unchanged', 1, 'after 1']],
+    ['a change, then a wait of another workload', [of('updated', 1, one), of('unchanged', 2, guard)], ['updated', 1, 'after 1']],
+    ['a change that another image replaces', [of('updated', 1, one), of('updated', 2, replaced)], ['updated', 2, 'after 2']],
+    ['a rollout that is over, then another image', [of('updated', 1, rollout), of('updated', 2, replaced)], ['updated', 1, 'after 1']],
     ['more changes than the first has seen', [of('updated', 1, one), of('updated', 2, two)], ['updated', 1, 'after 2']],
     ['fewer changes', [of('updated', 1, two), of('updated', 2, one)], ['updated', 1, 'after 1']],
     ['a rollout that fails', [of('updated', 1, one), of('stalled', 2, rollout)], ['stalled', 2, 'after 2']],

@@ -64,9 +64,11 @@ const eventPolicy = z
       .exactOptional()
       .describe('From the receipt of the event until the image was verified at the registry, in milliseconds.'),
     stage: z
-      .enum(['guard', 'rollout'])
+      .enum(['guard', 'replaced', 'rollout'])
       .exactOptional()
-      .describe('The later stage that the result is about: a guard that has the image wait, or the rollout of the change.'),
+      .describe(
+        'The later stage that the result is about: a guard that has the image wait, another image that has replaced it before its rollout was complete, or the rollout of the change.',
+      ),
     afterMs: z.number().exactOptional().describe('From the receipt of the event to the result, in milliseconds.'),
     noticesGivenUp: z
       .array(givenUpNotice)

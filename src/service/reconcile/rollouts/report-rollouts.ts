@@ -141,26 +141,34 @@ function reportRefused(policy: ImagePolicy, { entry, why }: RefusedRollback, { r
 }
 
 /** Reports, when a change is made, that its rollout cannot be watched. */
-export function reportNotWatched(policy: ImagePolicy, { changes = [] }: Outcome, ports: ReportPorts): void {
-  const { spec } = policy;
-  if (!isUsable(spec) || spec.rollout === undefined) return;
-  const time = { since: new Date(ports.cluster.now()), timeoutMs: spec.rollout.timeoutMs };
+export function reportNotWatched(policy: ImagePolicy, outcome: Outcome, ports: ReportPorts): void {
+  for (const { workload, evaluation } of changedWorkloads(policy, outcome, ports)) {
+    if (evaluation.kind !== 'notWatched') continue;
+    const event = { type: 'Normal', reason: 'RolloutNotWatched', action: 'WatchRollout', message: evaluation.message } as const;
+    for (const regarding of [toObject(policy), workload]) ports.report.recordEvent({ regarding, ...event });
+  }
+}
+
+/** Whether any rollout of the changes is watched, so that its result will be recorded; also true if nothing was changed, or if no workload is known any more. */
+export function areWatched(policy: ImagePolicy, outcome: Outcome, ports: ReportPorts): boolean {
+  if ((outcome.changes ?? []).length === 0 || !isUsable(policy.spec)) return true;
+  if (policy.spec.rollout === undefined) return false;
+  const workloads = changedWorkloads(policy, outcome, ports);
+  return workloads.length === 0 || workloads.some(({ evaluation }) => evaluation.kind !== 'notWatched');
+}
+
+/** The changed workloads with their rollouts, as far as they are known; none if the policy watches none. */
+function changedWorkloads({ spec }: ImagePolicy, { changes = [] }: Outcome, { cluster: { now, findWorkload } }: ReportPorts) {
+  if (!isUsable(spec) || spec.rollout === undefined) return [];
+  const time = { since: new Date(now()), timeoutMs: spec.rollout.timeoutMs };
   const { targets } = spec;
   const changed = new Map(changes.map((change) => [workloadKey(change.workload), change]));
-  for (const { workload: ref, container } of changed.values()) {
-    const workload = ports.cluster.findWorkload(ref);
-    const view = { at: time.since, findWorkload: ports.cluster.findWorkload };
-    const evaluation = workload && evaluateWorkload(asFollowed(workload, isFollowedField(targets, workload, container)), time, view);
-    if (workload === undefined || evaluation?.kind !== 'notWatched') continue;
-    for (const regarding of [toObject(policy), workload])
-      ports.report.recordEvent({
-        regarding,
-        type: 'Normal',
-        reason: 'RolloutNotWatched',
-        action: 'WatchRollout',
-        message: evaluation.message,
-      });
-  }
+  return [...changed.values()].flatMap(({ workload: ref, container }) => {
+    const workload = findWorkload(ref);
+    if (workload === undefined) return [];
+    const view = { at: time.since, findWorkload };
+    return [{ workload, evaluation: evaluateWorkload(asFollowed(workload, isFollowedField(targets, workload, container)), time, view) }];
+  });
 }
 
 /** The workload as its rollout is followed: what the controller of a custom resource reports counts for charts only. */

@@ -1,0 +1,60 @@
+/** What the write of a status ends for images of earlier pushes: their wait, or their rollout. Pure. */
+import type { Candidate } from '../model/image-reference.ts';
+import type { HistoryEntry, PolicyStatus } from '../model/policy-status.ts';
+import { formatWorkload } from '../model/workload.ts';
+import { isSameChange, isSameContainer } from '../plan/past.ts';
+import { isPending } from '../plan/pending-candidate.ts';
+import { isOther } from './next-latest.ts';
+
+type Image = Pick<Candidate, 'tag' | 'digest'>;
+
+/** Which image is selected instead of one that had to wait; undefined if that one is still selected, or still waits. */
+export function insteadOf(awaited: Image, before: PolicyStatus, { latest, waiting }: PolicyStatus): string | undefined {
+  const pending = isPending(waiting) ? waiting : undefined;
+  if (!isOther(latest, awaited) || !isOther(pending, awaited)) return undefined;
+  const next = isOther(before.latest, latest) ? latest : (pending ?? latest);
+  return next && `${nameOf(next, awaited)} is selected instead of ${nameOf(awaited, next)}, which had to wait`;
+}
+
+/** A change that has lost its workload to another image before its rollout was known to be complete, and which one. */
+export interface ReplacedChange {
+  readonly entry: HistoryEntry;
+  readonly message: string;
+}
+
+/** The changes before, without a result, whose containers have been given another image since, by the policy or by anybody else. */
+export function replacedChanges(before: PolicyStatus, after: PolicyStatus): readonly ReplacedChange[] {
+  const { history: known = [] } = before;
+  const { history = [] } = after;
+  return known.flatMap((entry): ReplacedChange[] => {
+    const isNewest = known.find((one) => isSameContainer(one, entry)) === entry;
+    const told = history.find((one) => isSameChange(one, entry));
+    if (!isNewest || entry.result !== 'Applied' || (told !== undefined && told.result !== 'Applied')) return [];
+    const [newest] = history.filter((one) => isSameContainer(one, entry));
+    if (newest !== undefined && !isSameChange(newest, entry))
+      return newest.to === entry.to
+        ? []
+        : [{ entry, message: `${nameOf(newest, entry)} has replaced ${nameOf(entry, newest)} before its rollout was complete` }];
+    if (imageIn(before, entry) !== entry.to || imageIn(after, entry) === entry.to) return [];
+    return [
+      { entry, message: `${formatWorkload(entry)} is not seen to run ${entry.tag} any more, and its rollout was not known to be complete` },
+    ];
+  });
+}
+
+function imageIn({ targets = [] }: PolicyStatus, { container, ...workload }: HistoryEntry): string | undefined {
+  return targets.find((one) => one.container === container && isSameContainer({ ...one, container }, { ...workload, container }))?.image;
+}
+
+/** The tag, with its digest where the tags are the same. */
+function nameOf(image: Image, other: Image): string {
+  return image.tag === other.tag && image.digest !== undefined ? `${image.tag}@${image.digest}` : image.tag;
+}
+
+/** Whether an image begins to wait that is not selected before it may be applied. */
+export function isNewWait(
+  old: PolicyStatus,
+  { latest, waiting }: { readonly [Field in 'latest' | 'waiting']: PolicyStatus[Field] | undefined },
+): boolean {
+  return isPending(waiting) && isOther(latest, waiting) && !(isPending(old.waiting) && !isOther(old.waiting, waiting));
+}

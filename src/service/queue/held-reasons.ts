@@ -1,0 +1,21 @@
+import type { Reason } from '../../core/model/reasons.ts';
+
+/** Why guards keep a selected image from its targets until a time or a decision, also where the outcome is that nothing was changed. */
+export const heldReasons: ReadonlySet<string> = new Set<Reason>([
+  'ApprovalRequired',
+  'ChangeReverted',
+  'CheckPending',
+  'CompanionMissing',
+  'Held',
+  'MoreVulnerable',
+  'NotProven',
+  'OnHold',
+  'RolloutRetry',
+  'TargetPaused',
+  'TooManyChanges',
+  'UnlikelyVersion',
+  'VulnerabilitiesUnknown',
+  'WavePause',
+  'WavePending',
+  'Window',
+]);

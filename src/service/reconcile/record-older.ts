@@ -1,0 +1,90 @@
+/** Records what became of the image of an earlier push which another cause than that push has decided: without it, whoever waits for the push would not learn of it. */
+import { defined } from '../../core/model/defined.ts';
+import { isUsable, policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
+import { awaitedPush, selectingPush } from '../../core/model/is-triggered.ts';
+import type { PolicyStatus } from '../../core/model/policy-status.ts';
+import type { Outcome } from '../../core/plan/outcome.ts';
+import type { ReconcileCause } from '../../core/status/next-status.ts';
+import { insteadOf, replacedChanges } from '../../core/status/superseded.ts';
+import { resultOf } from './record-result.ts';
+import { recordChanges, type ChangesOwner, type RecordPorts } from './record-changes.ts';
+
+/** A reconcile whose status was written. */
+interface Reported {
+  readonly written: PolicyStatus | undefined;
+  readonly cause: ReconcileCause;
+  readonly outcome: Outcome;
+}
+
+/** Records what the write of a status means for images that were rolling out, or had to wait, before it. */
+export async function recordOlder(owner: ChangesOwner, { written, cause, outcome }: Reported, ports: RecordPorts): Promise<void> {
+  if (written === undefined) return;
+  const { policy, before } = owner;
+  const at = new Date(ports.cluster.now()).toISOString();
+  if (isUsable(policy.spec) && policy.spec.rollout !== undefined)
+    for (const [message, replaced] of Map.groupBy(replacedChanges(before, written), (one) => one.message)) {
+      const entries = replaced.map(({ entry }) => entry);
+      await recordChanges(owner, entries, { kind: 'updated', reason: 'Superseded', message, stage: 'replaced', at }, ports);
+    }
+  const awaited = awaitedPush(before);
+  if (awaited === undefined || awaited.event === cause.eventId) return;
+  const { image, event } = awaited;
+  const instead = insteadOf(image, before, written);
+  const result =
+    instead === undefined
+      ? isNews(outcome, image, { before, written, cause }) && resultOf(outcome)
+      : ({ kind: 'ignored', reason: 'Superseded', message: instead } as const);
+  if (result !== false) await ports.report.eventLog.recordResult(event, policyKey(policy), { ...result, ...image, at });
+}
+
+/** Whether the outcome says something new of the image that waits. Its changes are recorded with its push by their own records on the workloads. */
+function isNews(
+  { kind, changes, tag, digest, retryAt }: Outcome,
+  waiting: { readonly tag: string; readonly digest?: string },
+  { before, written, cause }: { readonly before: PolicyStatus; readonly written: PolicyStatus; readonly cause: ReconcileCause },
+): boolean {
+  if (kind === 'ignored' || changes !== undefined || retryAt !== undefined || statesIn(before) === statesIn(written)) return false;
+  if (tag === undefined) return cause.isHinted !== true;
+  return tag === waiting.tag && (digest === undefined || waiting.digest === undefined || digest === waiting.digest);
+}
+
+function statesIn({ conditions = [] }: PolicyStatus): string {
+  return conditions
+    .map(({ type, status, reason }) => `${type}=${status} ${reason}`)
+    .toSorted()
+    .join();
+}
+
+/**
+ * The push that has brought the same image before, such as another receiver's: what becomes of the image is recorded with that one. Undefined if the outcome is
+ * that of its own push, or if no other is known.
+ */
+export function broughtBy({ uid, status }: ImagePolicy, outcome: Outcome, { eventId }: ReconcileCause): string | undefined {
+  const { kind, changes, tag, digest, ours = [] } = outcome;
+  if (eventId === undefined || changes !== undefined || tag === undefined || (kind !== 'unchanged' && kind !== 'waiting')) return undefined;
+  const applied = ours.find(({ update }) => update?.policy === uid && update.event !== undefined)?.update?.event;
+  const event = applied ?? selectingPush(status, { tag, ...defined({ digest }) }, undefined);
+  return event === eventId ? undefined : event;
+}
+
+/** Records with the pushes whose images wait, or roll out, that their policy is deleted. */
+export async function recordDeleted(policy: ImagePolicy, ports: RecordPorts): Promise<void> {
+  const { status } = policy;
+  const at = new Date(ports.cluster.now()).toISOString();
+  const message = `${policyKey(policy)} was deleted`;
+  const awaited = awaitedPush(status);
+  if (awaited !== undefined) {
+    const result = { kind: 'ignored', reason: 'PolicyGone', message, ...awaited.image, at } as const;
+    await ports.report.eventLog.recordResult(awaited.event, policyKey(policy), result);
+  }
+  if (!isUsable(policy.spec) || policy.spec.rollout === undefined) return;
+  const open = (status.history ?? []).filter(({ result }) => result === 'Applied');
+  const gone = {
+    kind: 'updated',
+    reason: 'PolicyGone',
+    message: `${message} before the rollout was complete`,
+    stage: 'replaced',
+    at,
+  } as const;
+  await recordChanges({ policy, before: status }, open, gone, ports);
+}

@@ -1,0 +1,92 @@
+/** How images of earlier pushes end: each sentence is true of the status that is written. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { HistoryEntry, PolicyStatus } from '../../../src/core/model/policy-status.ts';
+import { insteadOf, replacedChanges } from '../../../src/core/status/superseded.ts';
+import { digestOf } from '../model/samples.ts';
+
+const at = '2026-03-01T12:00:00Z';
+const old = { tag: '1.3.0', digest: digestOf('a') };
+const newer = { tag: '1.4.0', digest: digestOf('b') };
+const selects = (image: typeof old): PolicyStatus => ({ latest: { ...image, selectedAt: at } });
+const waits = (image: typeof old): PolicyStatus => ({ waiting: { ...image, since: at, until: '2026-03-01T13:00:00Z', reason: 'MinAge' } });
+
+const selections: readonly (readonly [about: string, before: PolicyStatus, after: PolicyStatus, expected: string | undefined])[] = [
+  ['it is still selected', selects(old), selects(old), undefined],
+  ['another one is selected', selects(old), selects(newer), '1.4.0 is selected instead of 1.3.0, which had to wait'],
+  ['it still waits for its age', waits(old), waits(old), undefined],
+  ['it waits, while another one is selected', { ...selects(old), ...waits(old) }, { ...selects(newer), ...waits(old) }, undefined],
+  ['its wait is over', waits(old), selects(old), undefined],
+  ['another one waits', waits(old), waits(newer), '1.4.0 is selected instead of 1.3.0, which had to wait'],
+  [
+    'its tag has moved',
+    selects(old),
+    selects({ ...old, digest: digestOf('c') }),
+    `1.3.0@${digestOf('c')} is selected instead of 1.3.0@${digestOf('a')}, which had to wait`,
+  ],
+];
+for (const [about, before, after, expected] of selections)
+  test(`an image that waits: ${about}`, () => assert.equal(insteadOf(old, before, after), expected));
+
+const workload = { kind: 'Deployment', namespace: 'shop', name: 'web' };
+const image = ({ tag }: typeof old) => `shop/web:${tag}`;
+const entry = (
+  to: typeof old,
+  minute: number,
+  result: HistoryEntry['result'] = 'Applied',
+  more: Partial<HistoryEntry> = {},
+): HistoryEntry => ({
+  ...workload,
+  container: 'web',
+  to: image(to),
+  ...to,
+  trigger: 'Webhook',
+  at: `2026-03-01T12:0${minute}:00Z`,
+  result,
+  ...more,
+});
+const runs = (what: typeof old, container = 'web') => ({
+  targets: [{ ...workload, container, image: image(what), state: 'Kept' as const }],
+});
+const applied = { history: [entry(old, 1)], ...runs(old) };
+
+const changes: readonly (readonly [about: string, before: PolicyStatus, after: PolicyStatus, expected?: string])[] = [
+  ['it goes on', applied, applied],
+  [
+    'the policy has applied another one',
+    applied,
+    { history: [entry(newer, 2), entry(old, 1)], ...runs(newer) },
+    '1.4.0 has replaced 1.3.0 before its rollout was complete',
+  ],
+  ['it was complete', { ...applied, history: [entry(old, 1, 'RolledOut')] }, { history: [entry(newer, 2)], ...runs(newer) }],
+  [
+    'it has failed meanwhile',
+    applied,
+    { history: [entry(newer, 2, 'Applied', { trigger: 'Rollback' }), entry(old, 1, 'RolledBack')], ...runs(newer) },
+  ],
+  ['the same image was applied again', applied, { history: [entry(old, 2), entry(old, 1)], ...runs(old) }],
+  [
+    'a person has set another one',
+    applied,
+    { ...applied, ...runs(newer) },
+    'Deployment shop/web is not seen to run 1.3.0 any more, and its rollout was not known to be complete',
+  ],
+  [
+    'its workload is gone',
+    applied,
+    { history: applied.history, targets: [] },
+    'Deployment shop/web is not seen to run 1.3.0 any more, and its rollout was not known to be complete',
+  ],
+  ['that was said before', { ...applied, ...runs(newer) }, { ...applied, ...runs(newer) }],
+  [
+    'another container has another image',
+    applied,
+    { ...applied, history: [entry(newer, 2, 'Applied', { container: 'side' }), entry(old, 1)] },
+  ],
+];
+for (const [about, before, after, expected] of changes)
+  test(`an image that rolls out: ${about}`, () =>
+    assert.deepEqual(
+      replacedChanges(before, after).map(({ entry: { tag }, message }) => [tag, message]),
+      expected === undefined ? [] : [['1.3.0', expected]],
+    ));

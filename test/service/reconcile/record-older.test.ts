@@ -1,0 +1,100 @@
+/** What is recorded with a push when something else decides about its image, so that who waits for the push learns of it. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { PolicySpec } from '../../../src/core/model/image-policy.ts';
+import { waitJob } from '../../../src/service/reconcile/enqueue/wait-job.ts';
+import { processPush } from '../../../src/service/reconcile/process-push.ts';
+import { processTask } from '../../../src/service/reconcile/process-task.ts';
+import { recordDeleted } from '../../../src/service/reconcile/record-older.ts';
+import { digestOf, policyOf, specOf } from '../../core/model/samples.ts';
+import { requestAction, policyIn, start } from './asked-world.ts';
+import { contextOf, createWorld, neededReconcile, pushOf, startTime, type World } from './world.ts';
+
+const [b, c] = [digestOf('b'), digestOf('c')];
+
+async function push(world: World, id: string, tag: string, digest: string): Promise<void> {
+  world.tags.set(tag, digest);
+  await processPush(pushOf({ id, tag, digest }), contextOf(), world.ports);
+}
+const resultOf = (world: World, id: string) => {
+  const { kind, reason, message, tag } = world.results.get(`${id} shop/web`) ?? {};
+  return [kind, reason, tag, message];
+};
+/** The spec is edited, and what that wakes is done. */
+async function edit(world: World, spec: Partial<PolicySpec>): Promise<void> {
+  const before = policyIn(world);
+  world.put({ ...before, generation: before.generation + 1, spec: specOf(spec) });
+  const job = neededReconcile(policyIn(world), world.ports.cluster, new Date(startTime));
+  if (job !== undefined) await processTask(job, contextOf(), world.ports);
+}
+
+test('an image that waits when another one is selected', async () => {
+  const world = start({ mode: 'Approval' });
+  await push(world, 'older', '1.3.0', b);
+  assert.deepEqual(resultOf(world, 'older').slice(0, 2), ['unchanged', 'ApprovalRequired']);
+  await push(world, 'newer', '1.4.0', c);
+  assert.deepEqual(resultOf(world, 'older'), ['ignored', 'Superseded', '1.3.0', '1.4.0 is selected instead of 1.3.0, which had to wait']);
+  assert.deepEqual(resultOf(world, 'newer').slice(0, 3), ['unchanged', 'ApprovalRequired', '1.4.0']);
+});
+
+test('an image that waits when a person rejects it', async () => {
+  const world = start({ mode: 'Approval' });
+  await push(world, 'push', '1.3.0', b);
+  assert.ok(await requestAction(world, { reject: `1.3.0@${b}` }));
+  assert.deepEqual(resultOf(world, 'push').slice(0, 3), ['unchanged', 'RejectedDigest', '1.3.0']);
+});
+
+test('an image that waits while its policy is suspended, and waits again when it is not', async () => {
+  const world = start({ mode: 'Approval' });
+  await push(world, 'push', '1.3.0', b);
+  await edit(world, { mode: 'Approval', suspended: true });
+  assert.deepEqual(resultOf(world, 'push').slice(0, 3), ['suspended', 'Suspended', '1.3.0']);
+  await edit(world, { mode: 'Approval' });
+  assert.deepEqual(resultOf(world, 'push').slice(0, 3), ['unchanged', 'ApprovalRequired', '1.3.0']);
+});
+
+test('an image that waits when its policy is deleted', async () => {
+  const world = start({ mode: 'Approval' });
+  await push(world, 'push', '1.3.0', b);
+  await recordDeleted(policyIn(world), world.ports);
+  assert.deepEqual(resultOf(world, 'push'), ['ignored', 'PolicyGone', '1.3.0', 'shop/web was deleted']);
+});
+
+test('an image that waits for its age is applied for its push', async () => {
+  const clock = { minutes: 0 };
+  const world = createWorld({ cluster: { now: () => startTime + clock.minutes * 60_000 } });
+  world.tags.delete('1.3.0');
+  world.put(policyOf({ spec: specOf({ minAgeMs: 1_800_000 }), status: { observedGeneration: 1 } }));
+  await push(world, 'push', '1.3.0', b);
+  assert.deepEqual(resultOf(world, 'push').slice(0, 2), ['waiting', 'MinAge']);
+  clock.minutes = 30;
+  const job = waitJob(policyIn(world));
+  assert.ok(job);
+  await processTask(job, contextOf(), world.ports);
+  assert.deepEqual(resultOf(world, 'push').slice(0, 3), ['updated', 'Updated', '1.3.0']);
+});
+
+test('the same image again points to the push that has brought it, whether it waits or runs', async () => {
+  const waiting = start({ mode: 'Approval' });
+  const running = start();
+  for (const world of [waiting, running]) {
+    await push(world, 'first', '1.3.0', b);
+    await push(world, 'second', '1.3.0', b);
+    assert.deepEqual(
+      [...world.results].map(([key, { broughtBy }]) => [key, broughtBy]),
+      [
+        ['first shop/web', undefined],
+        ['second shop/web', 'first'],
+      ],
+    );
+  }
+});
+
+test('a digest that the registry does not have is recorded with what it has', async () => {
+  const world = start();
+  world.tags.set('1.3.0', b);
+  const old = pushOf({ id: 'push', tag: '1.3.0', digest: c, receivedAt: new Date(startTime - 600_000).toISOString() });
+  await processPush(old, contextOf(), world.ports);
+  const { kind, otherDigest } = world.results.get('push shop/web') ?? {};
+  assert.deepEqual([kind, otherDigest], ['updated', b]);
+});
