@@ -250,7 +250,8 @@ export const chinese: Readonly<Record<string, string>> = {
   'How often it was reverted; after the second time it is not applied again.': '被还原的次数；第二次之后不再应用。',
   'When the last revert was found.': '发现最近一次还原的时间。',
   'The image that waits for approval.': '等待批准的镜像。',
-  'The image that the policy is Stalled because of: it is not signed as verify demands.': '使策略停滞（Stalled）的镜像：它没有 verify 所要求的签名。',
+  'The image that the policy is Stalled because of: it is not signed as verify demands.':
+    '使策略停滞（Stalled）的镜像：它没有 verify 所要求的签名。',
   'The tag that waits for approval.': '等待批准的标签。',
   'The digest that waits for approval.': '等待批准的摘要。',
 

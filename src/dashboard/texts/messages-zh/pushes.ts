@@ -70,6 +70,7 @@ export const pushesZh: Readonly<Record<string, string>> = {
   'what it selects': '它所选择的内容',
   'its targets': '它的目标',
   'what was decided or permitted': '决定或许可的内容',
+  'the vulnerabilities that it has to know': '需要了解的漏洞',
   'its spec': '它的规约',
   '{0} changed during {1} attempts in a row: {2}': '{0} 在连续 {1} 次尝试期间都被修改：{2}',
   'a rollback was asked for again and again': '一再请求回滚',
