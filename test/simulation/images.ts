@@ -8,6 +8,7 @@ export const store = `${registryHost}/shop/store`;
 export const pair = `${registryHost}/shop/pair`;
 export const sidecar = `${registryHost}/shop/sidecar`;
 export const guarded = `${registryHost}/shop/guarded`;
+export const scanned = `${registryHost}/shop/scanned`;
 export const charts = `${registryHost}/shop/charts`;
 
 /** The number of a build, by its digest; NaN for what is no build. */

@@ -171,8 +171,14 @@ export const endInvariants: readonly Invariant[] = [
     atEnd(world) {
       if (world.hasInterference) return [];
       return world.setup.policies.flatMap((setup) => {
-        const { name, container, repository, follows, range, spec, after, alongside } = setup;
-        if (after !== undefined || alongside !== undefined || JSON.stringify(spec).includes('Approval') || isVetoed(setup, world))
+        const { name, container, repository, follows, range, spec, after, alongside, scans } = setup;
+        if (
+          after !== undefined ||
+          alongside !== undefined ||
+          scans !== undefined ||
+          JSON.stringify(spec).includes('Approval') ||
+          isVetoed(setup, world)
+        )
           return [];
         // Whoever follows a tag finds what nobody announced with the next push, or with the next poll.
         if (follows !== undefined && world.mayBeUnknown.has(repository)) return [];

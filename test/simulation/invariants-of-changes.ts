@@ -221,13 +221,14 @@ export function setupOf(patch: Pick<ImagePatch, 'container' | 'record'>, { setup
   return own.find(isOfPolicy) ?? own[0];
 }
 
-function policyOf(patch: ImagePatch, world: World): ApiObject | undefined {
+/** The policy that made a change, as it is now. */
+export function policyOf(patch: ImagePatch, world: World): ApiObject | undefined {
   const setup = setupOf(patch, world);
   return setup && world.server.get(policies, policyNamespace, setup.name);
 }
 
 /** Whether somebody has released the policy at some time: which holds that ends is for the unit tests to say. */
-function isReleasedBy(policy: ApiObject, _world: World): boolean {
+export function isReleasedBy(policy: ApiObject, _world: World): boolean {
   return policy.metadata.annotations?.[actionAnnotations.release] !== undefined;
 }
 

@@ -4,6 +4,7 @@ import { baseInvariants } from './invariants-of-bases.ts';
 import { chartInvariants } from './invariants-of-charts.ts';
 import { checkInvariants } from './invariants-of-checks.ts';
 import { environmentInvariants } from './invariants-of-environments.ts';
+import { vulnerabilityInvariants } from './invariants-of-vulnerabilities.ts';
 import { setInvariants } from './invariants-of-sets.ts';
 import { changeInvariants } from './invariants-of-changes.ts';
 import { freshLook } from './fresh-look.ts';
@@ -31,6 +32,7 @@ export const invariants: readonly Invariant[] = [
   ...environmentInvariants,
   ...setInvariants,
   ...checkInvariants,
+  ...vulnerabilityInvariants,
   ...endInvariants,
   becomesQuiet,
   freshLook,

@@ -160,6 +160,18 @@ export const mutations: readonly Mutation[] = [
     to: 'if (until.getTime() > 0)',
   },
   {
+    rule: 'only an image that fixes something skips a wait',
+    file: 'src/core/plan/security-rules.ts',
+    from: 'if (fixes.length > 0) return { holds: true,',
+    to: 'if (fixes.length >= 0) return { holds: true,',
+  },
+  {
+    rule: 'an image with more vulnerabilities does not replace one with fewer',
+    file: 'src/core/plan/guards/index.ts',
+    from: '  vulnerabilities,\n',
+    to: '',
+  },
+  {
     rule: 'an image waits for its companions',
     file: 'src/core/plan/guards/index.ts',
     from: '  companions,\n',

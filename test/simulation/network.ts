@@ -4,7 +4,7 @@ import { currentProcess, type Process } from './process.ts';
 import type { Clock } from './clock.ts';
 import type { Random } from './random.ts';
 
-export type Server = 'api' | 'registry' | 'redis' | 'endpoint';
+export type Server = 'api' | 'registry' | 'redis' | 'endpoint' | 'scanner';
 
 /** How requests fare for a time. */
 export interface Trouble {

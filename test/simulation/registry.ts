@@ -24,6 +24,8 @@ export interface Registry {
   tags(repository: string): ReadonlyMap<string, string>;
   /** Whether it has shown this digest under this tag since then. */
   hasShown(repository: string, tag: string, digest: string, since: number): boolean;
+  /** When a digest was first pushed under any tag of a repository; undefined for one that was not. */
+  pushedAt(repository: string, digest: string): number | undefined;
   /** The layers of an image. */
   layersOf(digest: string): readonly string[];
   /** Calls the listener with each tag that a replica pushes. */
@@ -92,6 +94,10 @@ export function createRegistry(clock: Clock): Registry {
     layersOf(digest) {
       const found = [...repositories.values()].map(({ manifests }) => manifests.get(digest)).find((one) => one !== undefined);
       return found === undefined ? [] : layersIn(found.bytes);
+    },
+    pushedAt(repository, digest) {
+      const times = [...contentsOf(repository).tags.values()].flat().filter((one) => one.digest === digest);
+      return times.length === 0 ? undefined : Math.min(...times.map(({ pushedAt }) => pushedAt));
     },
     onPushed: (listener) => void listeners.push(listener),
     tags,

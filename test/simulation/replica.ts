@@ -29,6 +29,7 @@ import { askOnce } from '../../src/service/reconcile/checks/ask-once.ts';
 import { processTask } from '../../src/service/reconcile/process-task.ts';
 import { processPush } from '../../src/service/reconcile/process-push.ts';
 import { createRegistryClient } from '../../src/service/registry/client.ts';
+import { createEvidenceReader } from '../../src/service/vulnerabilities/read-evidence.ts';
 import { createLogger } from '../../src/service/telemetry/logger.ts';
 import { createMetrics } from '../../src/service/telemetry/metrics.ts';
 import type { ApiServer } from './api-server.ts';
@@ -39,6 +40,7 @@ import type { FactsModel } from './facts-model.ts';
 import { connectToApi, type Watches } from './kube-connection.ts';
 import { refuseByRedis, type Network } from './network.ts';
 import { runAs, type Process, type Version } from './process.ts';
+import type { ScanSource } from './scan-source.ts';
 import type { QueueModel } from './queue-model.ts';
 import { SimulatedConnections, type HttpServer } from './http-connection.ts';
 import { composeBases, createBaseCache } from './replica-bases.ts';
@@ -56,6 +58,7 @@ export interface Surroundings {
   readonly facts: FactsModel;
   /** What checks are asked with. */
   readonly checks: CheckEndpoint['means'];
+  readonly scans: ScanSource;
   /** Whether the definition of BaseImagePolicies is installed. */
   readonly hasBases: boolean;
   /** Errors of our own code, which never are expected. */
@@ -164,7 +167,8 @@ async function start(process: Process, client: ReturnType<typeof connectToApi>['
     ports: common,
     readSecret: access.readSecret,
   });
-  const ports = { ...common, bases: { onPush: bases.part.onPush } };
+  const vulnerabilities = { read: createEvidenceReader([around.scans.source]) };
+  const ports = { ...common, vulnerabilities, bases: { onPush: bases.part.onPush } };
   const enqueuer = createEnqueuer({
     ...ports,
     onError(error) {

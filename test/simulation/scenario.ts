@@ -10,6 +10,7 @@ import type { Operation, OperationKind } from './operation.ts';
 import { people } from './people.ts';
 import { createPushDrawer } from './pushes.ts';
 import { createRandom, type Random } from './random.ts';
+import { drawScanned, drawScanOperations } from './scanned-setup.ts';
 import { drawSetOperations } from './set-operations.ts';
 import { drawSets } from './set-setup.ts';
 import { drawSetup, type Setup } from './setup.ts';
@@ -32,7 +33,8 @@ export function drawScenario(seed: number, withPeople: boolean): Scenario {
   const environments = drawEnvironments(random.fork('environments'));
   const sets = drawSets(random.fork('sets'));
   const checked = drawChecks(random.fork('checks'));
-  const further = [environments, sets, checked];
+  const scanned = drawScanned(random.fork('scanned'));
+  const further = [environments, sets, checked, scanned];
   const setup: Setup = {
     ...own,
     workloads: [...own.workloads, ...workloads, ...further.flatMap((one) => one?.workloads ?? [])],
@@ -40,7 +42,7 @@ export function drawScenario(seed: number, withPeople: boolean): Scenario {
       ...own.policies,
       ...policies,
       ...(environments?.policies ?? []),
-      ...[sets, checked].flatMap((one) => (one === undefined ? [] : [one.policy])),
+      ...[sets, checked, scanned].flatMap((one) => (one === undefined ? [] : [one.policy])),
     ],
     sources,
     base: drawBase(random.fork('base')),
@@ -63,10 +65,11 @@ export function drawScenario(seed: number, withPeople: boolean): Scenario {
   const span = { firstMs, lastMs, withPeople };
   const ofSets = sets === undefined ? [] : drawSetOperations(random.fork('set operations'), sets, span);
   const ofChecks = checked === undefined ? [] : drawCheckOperations(random.fork('operations of checks'), span);
+  const ofScans = scanned === undefined ? [] : drawScanOperations(random.fork('operations of scans'), span);
   return {
     seed,
     setup,
-    operations: [...operations, ...ofBase, ...ofSources, ...outages, ...ofSets, ...ofChecks].toSorted((a, b) => a.at - b.at),
+    operations: [...operations, ...ofBase, ...ofSources, ...outages, ...ofSets, ...ofChecks, ...ofScans].toSorted((a, b) => a.at - b.at),
   };
 }
 

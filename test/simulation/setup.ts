@@ -5,6 +5,7 @@ import type { ChartKind } from './chart-kinds.ts';
 import { imageOf } from './image-content.ts';
 import { api, web } from './images.ts';
 import type { Random } from './random.ts';
+import type { ScanRules } from './scanned-setup.ts';
 
 export interface WorkloadSetup {
   readonly kind: 'Deployment' | 'StatefulSet' | 'DaemonSet' | ChartKind;
@@ -30,6 +31,8 @@ export interface PolicySetup {
   readonly range?: string;
   /** Whether checks have a veto on its images. */
   readonly hasChecks?: boolean;
+  /** What it demands of the vulnerabilities of its images. */
+  readonly scans?: ScanRules;
   /** The policy that it follows, and how long that must have run an image. */
   readonly after?: { readonly policy: string; readonly forMs: number };
   /** The companion that is changed with its image, and the container of that. */

@@ -26,6 +26,7 @@ import { createRegistry, type Registry } from './registry.ts';
 import { createRegistryServer } from './registry-server.ts';
 import { furnishSets } from './set-setup.ts';
 import { startReplica, type Replica } from './replica.ts';
+import { createScanSource, type ScanSource } from './scan-source.ts';
 import { otherNamespace, policyNamespace, type Setup } from './setup.ts';
 import { createStory, type Story } from './story.ts';
 
@@ -44,6 +45,10 @@ export interface World {
   readonly controllers: Controllers;
   /** What checks ask. */
   readonly endpoint: CheckEndpoint;
+  /** What is asked about vulnerabilities. */
+  readonly scans: ScanSource;
+  /** When the run began, in ms since 1970. */
+  readonly startedAt: number;
   readonly replicas: Map<string, Replica>;
   readonly story: Story;
   readonly history: History;
@@ -105,6 +110,7 @@ export function createWorld(setup: Setup, clock: Clock, random: Random): World {
     deafen: (name, forMs) => replicas.get(name)?.watches.silence(policies, forMs),
   });
   const checks = endpoint.means;
+  const scans = createScanSource({ clock, network, random: random.fork('scans') });
   const around = {
     clock,
     network,
@@ -114,6 +120,7 @@ export function createWorld(setup: Setup, clock: Clock, random: Random): World {
     records,
     facts,
     checks,
+    scans,
     hasBases,
     onBug,
   };
@@ -130,6 +137,8 @@ export function createWorld(setup: Setup, clock: Clock, random: Random): World {
     facts,
     controllers,
     endpoint,
+    scans,
+    startedAt: clock.now(),
     replicas,
     story,
     history,
