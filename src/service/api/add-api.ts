@@ -76,8 +76,14 @@ export function addApi(
   const installation = recallInstallation(options.installation, clock);
   const memory = recallEvents(options.reader, clock);
   const dateFound = createDateFound(options.noteFound, options.now);
+  const streams = createStreams();
+  const closing = new AbortController();
+  app.addHook('onClose', () => closing.abort());
+  const reportMemory = { elapsed, onChange: streams.announce, signal: closing.signal };
   const recentReport =
-    doctor === undefined ? () => Promise.resolve(undefined) : createRecentReport(() => makeDated(doctor.makeReport, dateFound), elapsed);
+    doctor === undefined
+      ? () => Promise.resolve(undefined)
+      : createRecentReport(() => makeDated(doctor.makeReport, dateFound), reportMemory);
   const ports: ApiPorts = {
     ...options,
     reader: memory.reader,
@@ -87,7 +93,7 @@ export function addApi(
     causes,
     sight: [...ownSight, ...sight],
     noteActivity,
-    streams: createStreams(),
+    streams,
     doctor,
     recentReport,
   };

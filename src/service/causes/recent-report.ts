@@ -23,27 +23,54 @@ export async function makeDated(makeReport: () => Promise<ServiceReport>, date: 
   return { report, since: await date(findingCauses(report.findings).map(({ id }) => id)) };
 }
 
-/** Returns the last report, and makes the next one in the background when it is due; undefined while there is none yet. */
+/** Returns the last report, and makes the next one in the background as soon as that is due; undefined while there is none yet. */
 export type RecentReport = () => Promise<DatedReport | undefined>;
 
-/** Creates the memory of the last report. `makeReport` never rejects. `elapsed`: a monotonic clock in ms. */
-export function createRecentReport(makeReport: () => Promise<DatedReport>, elapsed = () => performance.now()): RecentReport {
+export interface ReportMemory {
+  /** A monotonic clock in ms. */
+  readonly elapsed: () => number;
+  /** Called when a report has other causes than the one before, so that who has read that one reads again. */
+  readonly onChange: () => void;
+  /** Ends what is planned. */
+  readonly signal: AbortSignal;
+}
+
+/** Creates the memory of the last report. `makeReport` never rejects. */
+export function createRecentReport(makeReport: () => Promise<DatedReport>, { elapsed, onChange, signal }: ReportMemory): RecentReport {
   let last: DatedReport | undefined;
   let madeAt = -Infinity;
   let making: Promise<DatedReport> | undefined;
+  let planned: NodeJS.Timeout | undefined;
+  signal.addEventListener('abort', () => clearTimeout(planned));
   const make = async () => {
+    const before = causesIn(last);
     try {
       last = await makeReport();
+      if (causesIn(last) !== before) onChange();
       return last;
     } finally {
       madeAt = elapsed();
       making = undefined;
     }
   };
+  const begin = () => {
+    planned = undefined;
+    making ??= make();
+  };
   return async () => {
     const age = elapsed() - madeAt;
     if (age >= lifeMs) making ??= make();
+    // Whoever asks too early may ask because something has changed since the last report.
+    else if (making === undefined && !signal.aborted) planned ??= setTimeout(begin, lifeMs - age).unref();
     if (making !== undefined && (last === undefined || age >= outdatedMs)) await within(patienceMs, making);
     return last;
   };
+}
+
+/** The causes in a report, as one text. */
+function causesIn(dated: DatedReport | undefined): string {
+  return findingCauses(dated?.report.findings ?? [])
+    .map(({ id }) => id)
+    .toSorted()
+    .join(' ');
 }

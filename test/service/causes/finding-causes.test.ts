@@ -102,7 +102,7 @@ test('nobody waits for a report while there is a recent one, none is made within
         since: new Map(),
       };
     },
-    () => at,
+    { elapsed: () => at, onChange: () => undefined, signal: t.signal },
   );
   const checkedAt = async () => (await report())?.report.checkedAt;
   assert.equal(await checkedAt(), '1');
@@ -128,6 +128,36 @@ test('nobody waits for a report while there is a recent one, none is made within
   const late = checkedAt();
   t.mock.timers.tick(1_500);
   assert.equal(await late, '3', 'nobody waits for long');
+});
+
+test('who asks for a report too early has the next one made when it is due, and whoever reads reads again if it has other causes', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  let [at, made, announced] = [0, 0, 0];
+  let found: readonly Finding[] = [];
+  const makeReport = async () => {
+    made++;
+    return { report: { version: '', checkedAt: '', findings: found, conversion: { why: '' } } satisfies ServiceReport, since: new Map() };
+  };
+  const report = createRecentReport(makeReport, { elapsed: () => at, onChange: () => void announced++, signal: t.signal });
+  const pass = async (milliseconds: number) => {
+    at += milliseconds;
+    t.mock.timers.tick(milliseconds);
+    await new Promise(setImmediate);
+  };
+  await report();
+  await pass(5_000);
+  await report();
+  await report();
+  await pass(9_999);
+  assert.equal(made, 1);
+  found = findings;
+  await pass(1);
+  assert.deepEqual([made, announced], [2, 1]);
+  await pass(60_000);
+  assert.equal(made, 2, 'nobody has asked since');
+  await report();
+  await pass(0);
+  assert.deepEqual([made, announced], [3, 1], 'the same causes are not announced again');
 });
 
 test('a finding has begun with the first report that had it, of any process, and of this one alone while Redis is away', async () => {
