@@ -11,16 +11,16 @@ export function isOlderThanSelected({ spec, status }: ImagePolicy, tag: string):
 }
 
 /** Whether the status is about a newer image than one that a push or the like has named: the selected one, or one that is refused or waits for its signature. */
-export function isOlderThanTold(policy: ImagePolicy, tag: string): boolean {
+export function isOlderThanShown(policy: ImagePolicy, tag: string): boolean {
   return isOlderThanSelected(policy, tag) || isOlder(policy.spec, tag, stoppedTag(policy));
 }
 
 /** The tag of the image that is refused or that a retry awaits, if the conditions are about it and the present spec. */
 export function stoppedTag({ generation, status: { conditions = [], refused, waiting } }: ImagePolicy): string | undefined {
-  const told = resultCondition(conditions);
-  if (told?.observedGeneration !== generation) return undefined;
-  if (told.type === 'Stalled') return refused?.tag;
-  return told.type === 'Reconciling' && told.reason === waiting?.reason && !isPending(waiting) ? waiting.tag : undefined;
+  const shown = resultCondition(conditions);
+  if (shown?.observedGeneration !== generation) return undefined;
+  if (shown.type === 'Stalled') return refused?.tag;
+  return shown.type === 'Reconciling' && shown.reason === waiting?.reason && !isPending(waiting) ? waiting.tag : undefined;
 }
 
 /** Whether a tag is older than one that the policy selects, as far as their names show it. */

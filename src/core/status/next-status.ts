@@ -7,7 +7,7 @@ import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
 import { answered, nextReverted, withApprovals, withPendingApproval, withRejection, type Asked } from './next-actions.ts';
 import { nextConditions } from './next-conditions.ts';
 import { nextIncomplete } from './next-incomplete.ts';
-import { isOlder, isOlderThanSelected, isOlderThanTold, stoppedTag } from './is-older.ts';
+import { isOlder, isOlderThanSelected, isOlderThanShown, stoppedTag } from './is-older.ts';
 import { isOutdated } from './is-outdated.ts';
 import { isWorthWriting } from './is-worth-writing.ts';
 import { nextHistory } from './next-history.ts';
@@ -118,7 +118,7 @@ function withDecisions(status: PolicyStatus, policy: ImagePolicy, outcome: Outco
  */
 function isOvertaken(policy: ImagePolicy, { kind, tag, selection, refused }: Outcome, { isHinted }: ReconcileCause): boolean {
   if (selection !== undefined) return selection.isNamed === true && isOlderThanSelected(policy, selection.candidate.tag);
-  if (isHinted === true && refused !== undefined && isOlderThanTold(policy, refused.tag)) return true;
+  if (isHinted === true && refused !== undefined && isOlderThanShown(policy, refused.tag)) return true;
   const isHeldUp = isHinted === true && (kind === 'stalled' || kind === 'waiting');
   return isHeldUp && tag !== undefined && isOlderThanSelected(policy, tag);
 }

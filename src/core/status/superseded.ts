@@ -28,8 +28,8 @@ export function replacedChanges(before: PolicyStatus, after: PolicyStatus): read
   const { history = [] } = after;
   return known.flatMap((entry): ReplacedChange[] => {
     const isNewest = known.find((one) => isSameContainer(one, entry)) === entry;
-    const told = history.find((one) => isSameChange(one, entry));
-    if (!isNewest || entry.result !== 'Applied' || (told !== undefined && told.result !== 'Applied')) return [];
+    const recorded = history.find((one) => isSameChange(one, entry));
+    if (!isNewest || entry.result !== 'Applied' || (recorded !== undefined && recorded.result !== 'Applied')) return [];
     const [newest] = history.filter((one) => isSameContainer(one, entry));
     if (newest !== undefined && !isSameChange(newest, entry))
       return newest.to === entry.to

@@ -99,10 +99,10 @@ function stateOfPush({ state }: PushRecord): DeliveryState {
 
 function policyReport(policy: string, own: PolicyResult | undefined, brought: Brought): PolicyReport {
   const first = own?.broughtBy === undefined ? undefined : brought.get(own.broughtBy);
-  // The record of another push tells of the same image, as long as it tells of it at all.
-  const isTold = first !== undefined && first.state !== 'ignored' && first.results.has(policy);
-  const told = isTold ? first.results.get(policy) : own;
-  const result = told !== undefined && own !== undefined && isPast(told) ? own : told;
+  // What another push has brought first is recorded there, as long as that record is kept.
+  const isKept = first !== undefined && first.state !== 'ignored' && first.results.has(policy);
+  const found = isKept ? first.results.get(policy) : own;
+  const result = found !== undefined && own !== undefined && isPast(found) ? own : found;
   if (result === undefined) return { policy, state: 'received', isOver: false };
   const { reason, message, at, isUnwatched = false } = result;
   const times = { at, ...defined({ verifiedMs: own?.verifiedMs }) };

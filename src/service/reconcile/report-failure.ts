@@ -10,7 +10,7 @@ import type { Postponement } from '../../core/plan/outcome.ts';
 import type { AppliedChange } from '../../core/plan/plan-update.ts';
 import { openRollback } from '../../core/plan/rollback.ts';
 import { changedTargets } from '../../core/plan/seen-targets.ts';
-import { isOlderThanTold } from '../../core/status/is-older.ts';
+import { isOlderThanShown } from '../../core/status/is-older.ts';
 import { nextStatus, type ReconcileCause } from '../../core/status/next-status.ts';
 import { completingJob } from './enqueue/completing-job.ts';
 import type { SeenCluster } from './ports.ts';
@@ -68,7 +68,7 @@ export async function reportFailure(
   // Other waits are no failures. A process that stops aborts its attempts, and others repeat them at once.
   const hasFailed = !isWait || (registryWaits.has(error.reason) && (isWrittenToStatus || !isShortWait));
   if (policy !== undefined && hasFailed && !signal.aborted) reportRepeated(policy, reason, message, ports.report);
-  const isBehind = (current: ImagePolicy) => cause.isHinted === true && image !== undefined && isOlderThanTold(current, image.tag);
+  const isBehind = (current: ImagePolicy) => cause.isHinted === true && image !== undefined && isOlderThanShown(current, image.tag);
   const result = { kind, reason, message, ...(applied.length > 0 && { changes: applied.map(toRecorded) }) } as const;
   const results = await Promise.allSettled([
     recordResult(key, withFound(result, applied, { policy, cause, isOver: false }, view), { cause }, ports),

@@ -25,7 +25,7 @@ const ownerReference = z.object({
   controller: z.literal(true),
 });
 
-/** A hash of the source of each spec, and of the version in which it was written. It tells whether a spec is unchanged: the status changes a hundred times as often. */
+/** A hash of the source of each spec, and of the version in which it was written. It shows whether a spec is unchanged: the status changes a hundred times as often. */
 const sources = new WeakMap<PolicySpec | PolicyProblem, string>();
 
 /**
