@@ -93,7 +93,7 @@ export function composeBasePolicies(foundation: Foundation, means: BaseMeans): B
   const { logger } = foundation;
   const all = () => [...cache.policies.values()].filter(({ namespace }) => isSelected(namespace));
   const ports = createBasePorts(foundation, means);
-  const restartsOnPush = createRestartsOnPush(ports.cluster, () => performance.now());
+  const restartsOnPush = createRestartsOnPush(ports.cluster);
   const origins = createKnownOrigins(createOriginReader(means.registry), () => performance.now());
   const enqueuer = createBaseEnqueuer({
     all,
@@ -123,7 +123,9 @@ export function composeBasePolicies(foundation: Foundation, means: BaseMeans): B
     async onPush({ id, repository, tag, digest }) {
       const hint = hintOf({ repository, tag, ...defined({ digest }) });
       const watching = cache.match(repository).filter((policy) => isSelected(policy.namespace) && isActiveBase(policy));
-      const running = all().filter((policy) => !watching.includes(policy) && isActiveBase(policy) && restartsOnPush(policy, repository));
+      const running = all().filter(
+        (policy) => !watching.includes(policy) && isActiveBase(policy) && restartsOnPush.concerns(policy, repository),
+      );
       await queues.addBaseJobs([
         ...watching.map((policy) => ({ ...jobFor(policy, 'Webhook', `push:${id}`, Date.now()), eventId: id, hint })),
         ...running.map((policy) => ({ ...jobFor(policy, 'TargetChange', `image:${id}`, Date.now()), pushed: repository, hint })),
@@ -133,7 +135,13 @@ export function composeBasePolicies(foundation: Foundation, means: BaseMeans): B
     follow(cluster) {
       cache.policies.subscribe(() => cluster.workloads.startWatches(cache.kinds()));
       cluster.policies.subscribe(({ object }) => enqueuer.onImagePolicy(object));
-      cluster.listen({ onKindReady: () => undefined, onWorkload: enqueuer.onWorkload });
+      cluster.listen({
+        onKindReady: () => undefined,
+        onWorkload(change) {
+          restartsOnPush.onWorkload(change);
+          enqueuer.onWorkload(change);
+        },
+      });
       means.namespaces.subscribe(enqueuer.onNamespace);
     },
     start(watched) {

@@ -74,6 +74,14 @@ export function listWithoutConsent(policy: UsableBasePolicy, view: ImagesView): 
     .toSorted();
 }
 
+/** The repositories of the images that the containers and init containers of a workload run, as `registry/path`. */
+export function repositoriesOf(workload: Workload, aliases: RegistryAliases): readonly string[] {
+  return containersOf(workload).flatMap(([{ image }]) => {
+    const reference = tryParseImageReference(image, aliases);
+    return reference === undefined ? [] : [formatRepository(reference.repository)];
+  });
+}
+
 /** The name of an image as the status and the API show it. */
 export function nameOf({ repository, tag, digest }: Pick<NamedImage, 'repository' | 'tag' | 'digest'>): string {
   const name = `${formatRepository(repository)}${tag === undefined ? '' : `:${tag}`}${digest === undefined ? '' : `@${digest}`}`;

@@ -1,35 +1,60 @@
 /** Which policies restart workloads when an image is pushed again under a tag that runs. */
-import { BoundedMap } from '../../core/async/bounded-map.ts';
-import { formatRepository, type Repository } from '../../core/model/image-reference.ts';
+import { formatRepository, type RegistryAliases, type Repository } from '../../core/model/image-reference.ts';
 import { matchesRepository } from '../../core/model/repository-pattern.ts';
+import { workloadKey, type Workload } from '../../core/model/workload.ts';
+import { createGroups, type Groups } from '../../service/cluster/groups.ts';
 import type { UsableBasePolicy } from './act.ts';
-import { listImages, type ImagesView } from './list-images.ts';
+import type { Change } from './enqueue-bases.ts';
+import { repositoriesOf } from './list-images.ts';
+import { selectsWorkload, type NamespaceMatches } from './selects-workload.ts';
 
-/** The repositories that the workloads of a policy run, by the uid of the policy. */
-type RunningRepositories = BoundedMap<string, { readonly generation: number; readonly at: number; readonly names: ReadonlySet<string> }>;
+export interface RestartsOnPush {
+  /** Whether a push to a repository concerns a restart by a policy: it selects a workload that runs an image of the repository. Consent is checked by its reconcile. */
+  concerns(policy: UsableBasePolicy, repository: Repository): boolean;
+  /** A workload was created, changed or deleted, or is in the first list of its kind. */
+  onWorkload(change: Change<Workload>): void;
+}
 
-/** How long the list of repositories is kept, because listing all images for each push would cost too much. Changed workloads have their own reconcile. */
-const lifeMs = 60_000;
-const maxPolicies = 1_000;
+export interface RunningView {
+  readonly aliases: RegistryAliases;
+  readonly namespaceMatches: NamespaceMatches;
+  /** All workloads that are known now. */
+  readonly listEveryWorkload: () => Iterable<Workload>;
+}
 
-/** Whether a push to a repository concerns a restart by a policy. It costs a lookup in a set, and once a minute a list of the workloads. `elapsed`: a monotonic clock in ms. */
-export function createRestartsOnPush(
-  view: ImagesView,
-  elapsed: () => number,
-): (policy: UsableBasePolicy, repository: Repository) => boolean {
-  const running: RunningRepositories = new BoundedMap(maxPolicies);
-  const namesOf = (policy: UsableBasePolicy) => {
-    const { uid, generation } = policy;
-    const known = running.get(uid);
-    if (known?.generation === generation && elapsed() - known.at < lifeMs) return known.names;
-    const names = new Set(listImages(policy, view).map((image) => formatRepository(image.repository)));
-    running.set(uid, { generation, at: elapsed(), names });
-    return names;
+/**
+ * Knows at each moment which workloads run which repository, because a push that is not seen to concern a policy has no job for it. The workloads are listed at
+ * the first question of a policy that restarts, and followed from then on: most installations have none.
+ */
+export function createRestartsOnPush({ aliases, namespaceMatches, listEveryWorkload }: RunningView): RestartsOnPush {
+  let running: Groups<Workload> | undefined;
+  const remove = (groups: Groups<Workload>, workload: Workload) => {
+    for (const name of repositoriesOf(workload, aliases)) groups.remove(name, workloadKey(workload));
   };
-  return (policy, repository) => {
-    const restarts = policy.spec.onNewBase.some(
-      (action) => action.kind === 'restart' && action.images.some((pattern) => matchesRepository(pattern, repository)),
-    );
-    return restarts && namesOf(policy).has(formatRepository(repository));
+  const put = (groups: Groups<Workload>, workload: Workload) => {
+    for (const name of repositoriesOf(workload, aliases)) groups.set(name, workload);
+  };
+  const listAll = () => {
+    const groups = createGroups<Workload>(workloadKey);
+    for (const workload of listEveryWorkload()) put(groups, workload);
+    return groups;
+  };
+  return {
+    concerns(policy, repository) {
+      const restarts = policy.spec.onNewBase.some(
+        (action) => action.kind === 'restart' && action.images.some((pattern) => matchesRepository(pattern, repository)),
+      );
+      if (!restarts) return false;
+      running ??= listAll();
+      for (const workload of running.get(formatRepository(repository)).values())
+        if (selectsWorkload(policy, workload, namespaceMatches)) return true;
+      return false;
+    },
+    onWorkload({ type, object, previous }) {
+      if (running === undefined) return;
+      if (previous !== undefined) remove(running, previous);
+      if (type === 'deleted') remove(running, object);
+      else put(running, object);
+    },
   };
 }

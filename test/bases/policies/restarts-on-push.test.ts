@@ -1,52 +1,71 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createRestartsOnPush } from '../../../src/bases/policies/restarts-on-push.ts';
 import type { UsableBasePolicy } from '../../../src/bases/policies/act.ts';
-import type { Workload } from '../../../src/core/model/workload.ts';
+import { createRestartsOnPush } from '../../../src/bases/policies/restarts-on-push.ts';
+import { noAliases } from '../../../src/core/model/image-reference.ts';
+import { workloadKey, type Workload } from '../../../src/core/model/workload.ts';
 import { workloadOf } from '../../core/model/samples.ts';
-import { viewOf } from '../../core/rollout/rollout-samples.ts';
 
 const registry = 'r.example.com';
-const policy = (images: readonly string[] | undefined, generation = 1) =>
+const web = { registry, path: 'shop/web' };
+const api = { registry, path: 'shop/api' };
+const policy = (images: readonly string[] | undefined, workloads: object = { kinds: ['Deployment'] }) =>
   ({
     namespace: 'shop',
     name: 'java',
-    uid: 'uid-java',
-    generation,
-    spec: { workloads: [{ kinds: ['Deployment'] }], onNewBase: [images === undefined ? { kind: 'report' } : { kind: 'restart', images }] },
+    spec: { workloads: [workloads], onNewBase: [images === undefined ? { kind: 'report' } : { kind: 'restart', images }] },
   }) as unknown as UsableBasePolicy;
 
-function start(...workloads: Workload[]) {
-  let [now, listed] = [0, 0];
-  const view = { ...viewOf(...workloads), namespacesWith: () => [] };
-  const restarts = createRestartsOnPush(
-    {
-      ...view,
-      listWorkloads: (...asked) => {
-        listed++;
-        return view.listWorkloads(...asked);
-      },
+/** A cluster whose workloads are changed one by one. */
+function start(...first: Workload[]) {
+  const known = new Map(first.map((one) => [workloadKey(one), one]));
+  let listed = 0;
+  const restarts = createRestartsOnPush({
+    aliases: noAliases,
+    namespaceMatches: (namespace, { matchLabels = {} }) => matchLabels['team'] === namespace,
+    listEveryWorkload() {
+      listed++;
+      return known.values();
     },
-    () => now,
-  );
-  return { restarts, pass: (ms: number) => void (now += ms), listed: () => listed };
+  });
+  const change = (type: 'added' | 'updated' | 'deleted', object: Workload) => {
+    const previous = known.get(workloadKey(object));
+    if (type === 'deleted') known.delete(workloadKey(object));
+    else known.set(workloadKey(object), object);
+    restarts.onWorkload({ type, object, ...(previous !== undefined && { previous }) });
+  };
+  return { restarts, change, listed: () => listed };
 }
 
 test('a push concerns the policies that restart workloads of its repository', () => {
   const { restarts } = start(workloadOf({ web: `${registry}/shop/web:main`, proxy: 'nginx' }));
-  const web = { registry, path: 'shop/web' };
-  assert.ok(restarts(policy(['*']), web));
-  assert.ok(restarts(policy([`${registry}/shop/*`], 2), web));
-  assert.ok(!restarts(policy([`${registry}/ops/*`], 3), web), 'another pattern');
-  assert.ok(!restarts(policy(['*'], 4), { registry, path: 'shop/api' }), 'nobody runs it');
-  assert.ok(!restarts(policy(undefined, 5), web), 'another action');
+  assert.ok(restarts.concerns(policy(['*']), web));
+  assert.ok(restarts.concerns(policy([`${registry}/shop/*`]), web));
+  assert.ok(!restarts.concerns(policy([`${registry}/ops/*`]), web), 'another pattern');
+  assert.ok(!restarts.concerns(policy(['*']), api), 'nobody runs it');
+  assert.ok(!restarts.concerns(policy(undefined), web), 'another action');
+  assert.ok(!restarts.concerns(policy(['*'], { kinds: ['StatefulSet'] }), web), 'another kind');
+  assert.ok(!restarts.concerns(policy(['*'], { kinds: ['Deployment'], namespaceSelector: { matchLabels: { team: 'ops' } } }), web));
 });
 
-test('however many pushes there are, the workloads are listed once a minute', () => {
-  const { restarts, pass, listed } = start(workloadOf({ web: `${registry}/shop/web:main` }));
-  for (let push = 0; push < 1_000; push++) restarts(policy(['*']), { registry, path: `shop/p${push}` });
+test('a push is seen to concern a workload from the moment on at which that is known', () => {
+  const { restarts, change } = start();
+  assert.ok(!restarts.concerns(policy(['*']), web), 'nobody runs it yet');
+  change('added', workloadOf({ web: `${registry}/shop/web:main` }));
+  assert.ok(restarts.concerns(policy(['*']), web));
+  change('updated', workloadOf({ web: `${registry}/shop/api:main` }));
+  assert.ok(!restarts.concerns(policy(['*']), web), 'it runs another image');
+  assert.ok(restarts.concerns(policy(['*']), api));
+  change('deleted', workloadOf({ web: `${registry}/shop/api:main` }));
+  assert.ok(!restarts.concerns(policy(['*']), api));
+});
+
+test('the workloads are listed once, at the first question of a policy that restarts', () => {
+  const { restarts, change, listed } = start(workloadOf({ web: `${registry}/shop/web:main` }));
+  restarts.concerns(policy(undefined), web);
+  change('added', workloadOf({ web: `${registry}/shop/web:2` }));
+  assert.equal(listed(), 0);
+  for (let push = 0; push < 1_000; push++) restarts.concerns(policy(['*']), { registry, path: `shop/p${push}` });
+  assert.ok(restarts.concerns(policy(['*']), web));
   assert.equal(listed(), 1);
-  pass(60_000);
-  restarts(policy(['*']), { registry, path: 'shop/web' });
-  assert.equal(listed(), 2);
 });
