@@ -2,7 +2,7 @@
 import { formatRepository, type RegistryAliases, type Repository } from '../../core/model/image-reference.ts';
 import { matchesRepository } from '../../core/model/repository-pattern.ts';
 import { workloadKey, type Workload } from '../../core/model/workload.ts';
-import { createGroups, type Groups } from '../../service/cluster/groups.ts';
+import { createGroups, type Groups } from '../../core/async/groups.ts';
 import type { UsableBasePolicy } from './act.ts';
 import type { Change } from './enqueue-bases.ts';
 import { repositoriesOf } from './list-images.ts';

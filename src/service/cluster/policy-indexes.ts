@@ -11,7 +11,7 @@ import {
 import { formatSelector, type LabelSelector, matchesSelector } from '../../core/model/label-selector.ts';
 import { kindKey, type KindRef, type Workload, workloadKey, type WorkloadRef } from '../../core/model/workload.ts';
 import type { Asker } from '../../core/plan/consent.ts';
-import { createGroups } from './groups.ts';
+import { createGroups } from '../../core/async/groups.ts';
 
 /** Policies by the repository they watch. A push finds its policies in one lookup, however many there are. */
 export interface PolicyIndex {

@@ -1,7 +1,7 @@
 import type { LabelSelector } from '../../core/model/label-selector.ts';
 import type { Workload } from '../../core/model/workload.ts';
 import { createObjectStore, type ObjectStore } from '../kube/object-store.ts';
-import { createGroups } from './groups.ts';
+import { createGroups } from '../../core/async/groups.ts';
 
 /** All workloads of one kind, indexed by namespace and label. Among ten thousand workloads, a selector is compared with those that have its rarest label. */
 export interface WorkloadStore extends ObjectStore<Workload> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createGroups } from '../../../src/service/cluster/groups.ts';
+import { createGroups } from '../../../src/core/async/groups.ts';
 
 interface Named {
   readonly name: string;
