@@ -1,6 +1,7 @@
 /** Pipelines whose image waits, or rolls out, when something else decides about it: each of them ends, with what is true. */
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
+import { waitFor } from '../harness/wait-for.ts';
 import { startDeliveryWorld, type DeliveryWorld } from './delivery-world.ts';
 
 let world: DeliveryWorld;
@@ -35,6 +36,21 @@ it('an image that waited for approval when a newer one was selected', limit, asy
   assert.equal(code, 1);
   assert.match(out, /newer: superseded: Superseded: 1\.0\.2 is selected instead of 1\.0\.1, which had to wait/);
   assert.match(out, /1\.0\.1: it does not run\n$/);
+});
+
+it('an image that a poll had found before its push: its pipeline ends well when it is approved and runs', limit, async () => {
+  const name = 'found';
+  await world.create(name);
+  await world.world.patchPolicy(name, { update: { mode: 'Approval' } });
+  const digest = await world.push(name, '1.0.1');
+  await world.world.annotate(world.world.policyPath(name), { 'operator.technomad.dev/requested-at': new Date().toISOString() });
+  await waitFor('the image to be found', async () => (await world.world.readStatus(name)).latest?.tag === '1.0.1');
+  const pipeline = world.startPipeline(world.image(name, '1.0.1'));
+  await pipeline.said(isApproval);
+  await world.world.annotate(world.world.policyPath(name), { 'operator.technomad.dev/approve': `1.0.1@${digest}` });
+  await world.kubelet.becomesReady(name, world.image(name, '1.0.1'));
+  const { code, out } = await pipeline.end;
+  assert.equal(code, 0, out);
 });
 
 it('an image that a person rejects while it waits', limit, async () => {

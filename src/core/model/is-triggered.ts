@@ -15,29 +15,39 @@ export function isTriggered({ trigger, history = [] }: PolicyStatus, { at, tag, 
 }
 
 /**
- * The push that made a policy select an image which it applies later, because it had to wait; undefined if another cause did, or if that is not known any more.
+ * The push of an image that a policy has selected and applies later, because it had to wait: the one that made the policy select it, or the first one that announced
+ * it afterwards. Undefined if none has, or if that is not known any more.
  * What was applied before and is changed back for another cause than a wait, such as a workload that somebody has changed, is not the push's any more.
  */
 export function selectingPush(
-  { latest, waiting, trigger, history = [] }: Pick<PolicyStatus, 'latest' | 'waiting' | 'trigger' | 'history'>,
+  {
+    latest,
+    waiting,
+    refused,
+    announced,
+    trigger,
+    history = [],
+  }: Pick<PolicyStatus, 'latest' | 'waiting' | 'refused' | 'announced' | 'trigger' | 'history'>,
   { tag, digest }: Pick<Candidate, 'tag' | 'digest'>,
   cause: TriggerSource | undefined,
 ): string | undefined {
   const isIt = (one: { readonly tag?: string; readonly digest?: string } | undefined) => one?.tag === tag && one.digest === digest;
   // An image that waits for its age is not selected yet.
   const since = isIt(latest) ? latest?.selectedAt : isIt(waiting) ? waiting?.since : undefined;
-  if (since === undefined || trigger?.event === undefined) return undefined;
+  if (since === undefined && !isIt(refused)) return undefined;
   if (cause !== 'WaitOver' && history.some((entry) => entry.tag === tag && entry.digest === digest)) return undefined;
+  if (isIt(announced)) return announced?.event;
+  if (since === undefined || trigger?.event === undefined) return undefined;
   const selected = Date.parse(since);
   const isLater = selected >= Date.parse(trigger.receivedAt ?? trigger.handledAt) - maxClockDifferenceMs;
   return isLater && selected <= Date.parse(trigger.handledAt) + maxClockDifferenceMs ? trigger.event : undefined;
 }
 
-/** The image that the policy has found and that may have to wait, and the push that has brought it; undefined if no push is known to have. */
+/** The image that the policy has found and that may have to wait, or that it is Stalled because of, and the push that has brought it; undefined if no push is known to have. */
 export function awaitedPush(
   status: PolicyStatus,
 ): { readonly image: Pick<Candidate, 'tag' | 'digest'>; readonly event: string } | undefined {
-  for (const image of [status.waiting, status.latest]) {
+  for (const image of [status.waiting, status.refused, status.latest]) {
     if (image?.tag === undefined) continue;
     const { tag, digest } = image;
     const found = { tag, ...(digest !== undefined && { digest }) };

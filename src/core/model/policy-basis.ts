@@ -26,6 +26,7 @@ const decidingStatus: Deciding<PolicyStatus> = {
   rollback: whole,
   waiting: whole,
   refused: false,
+  announced: false,
   running: false,
   targets: false,
   targetCounts: false,

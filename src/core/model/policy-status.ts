@@ -209,6 +209,14 @@ export const statusSchema = z
       .object({ tag: tag('The tag of the image.'), digest: digest('The digest of the image.').exactOptional() })
       .exactOptional()
       .describe('The image that the policy is Stalled because of: it is not signed as verify demands.'),
+    announced: z
+      .object({
+        tag: tag('The tag of the image.'),
+        digest: digest('The digest of the image.').exactOptional(),
+        event: text(maxLengths.event, 'The id of the event, for "image-watcher events".'),
+      })
+      .exactOptional()
+      .describe('The push of the image that is selected or waits, where the policy had found the image before the push was announced.'),
     running: text(
       maxLengths.running,
       'What the targets run, as "kubectl get" shows it: the tag that most containers run, and the number of other tags: "1.4.2,+1".',

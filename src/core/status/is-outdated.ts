@@ -24,7 +24,7 @@ interface Described extends WorkloadIdentity {
 export function isOutdated({ status }: Pick<ImagePolicy, 'status'>, outcome: Outcome, view?: Pick<WorkloadView, 'findWorkload'>): boolean {
   const { basis } = outcome;
   if (basis === undefined) return false;
-  if (isOtherSelected(status, outcome, basis) || isRejectedSince(status, outcome, basis)) return true;
+  if (isOtherSelected(status, outcome) || isRejectedSince(status, outcome, basis)) return true;
   const workloads = new Map(basis.workloads.map((workload) => [workloadKey(workload), workload]));
   const unseen = (status.history ?? []).filter((entry) => !basis.status.history?.some((one) => isSameChange(one, entry)));
   return describedBy(outcome).some((described) => {
@@ -35,8 +35,8 @@ export function isOutdated({ status }: Pick<ImagePolicy, 'status'>, outcome: Out
 }
 
 /** Whether the status has a later selection that the outcome did not know. */
-function isOtherSelected({ latest }: PolicyStatus, { selection }: Outcome, basis: Basis): boolean {
-  if (selection === undefined || latest === undefined) return false;
+export function isOtherSelected({ latest }: PolicyStatus, { selection, basis }: Pick<Outcome, 'selection' | 'basis'>): boolean {
+  if (selection === undefined || latest === undefined || basis === undefined) return false;
   const { candidate } = selection;
   const isSame = latest.tag === candidate.tag && (candidate.digest === undefined || latest.digest === candidate.digest);
   const known = basis.status.latest;

@@ -11,6 +11,7 @@ import { isOlder, isOlderThanSelected, isOlderThanShown, stoppedTag } from './is
 import { isOutdated } from './is-outdated.ts';
 import { isWorthWriting } from './is-worth-writing.ts';
 import { nextHistory } from './next-history.ts';
+import { withAnnounced } from './next-announced.ts';
 import { isOther, latestApplied, nextLatest } from './next-latest.ts';
 import { completeHistory, lastChanges, type LastChanges } from '../plan/past.ts';
 import { snapshotOf, type TargetSnapshot } from '../model/target-snapshot.ts';
@@ -82,7 +83,8 @@ export function nextStatus(
       ? { ...keptWait(waiting, result), ...defined({ refused }) }
       : { conditions: nextConditions(policy, resolved, now, states) }),
   };
-  return isWorthWriting(policy.status, next, now) ? next : undefined;
+  const announced = withAnnounced(next, result, cause);
+  return isWorthWriting(policy.status, announced, now) ? announced : undefined;
 }
 
 /** The status with what the followed policies show. */

@@ -9,9 +9,11 @@ import { isOther } from './next-latest.ts';
 type Image = Pick<Candidate, 'tag' | 'digest'>;
 
 /** Which image is selected instead of one that had to wait; undefined if that one is still selected, or still waits. */
-export function insteadOf(awaited: Image, before: PolicyStatus, { latest, waiting }: PolicyStatus): string | undefined {
+export function insteadOf(awaited: Image, before: PolicyStatus, { latest, waiting, refused }: PolicyStatus): string | undefined {
   const pending = isPending(waiting) ? waiting : undefined;
-  if (!isOther(latest, awaited) || !isOther(pending, awaited)) return undefined;
+  if (!isOther(latest, awaited) || !isOther(pending, awaited) || !isOther(refused, awaited)) return undefined;
+  // An image that was refused may be found again: only another selection ends its wait.
+  if (!isOther(before.refused, awaited) && !isOther(before.latest, latest)) return undefined;
   const next = isOther(before.latest, latest) ? latest : (pending ?? latest);
   return next && `${nameOf(next, awaited)} is selected instead of ${nameOf(awaited, next)}, which had to wait`;
 }

@@ -3,7 +3,7 @@ import { formatRepository } from '../../core/model/image-reference.ts';
 import { defined } from '../../core/model/defined.ts';
 import type { Reason } from '../../core/model/reasons.ts';
 import type { PolicyResult } from './event-log.ts';
-import { heldReasons } from './held-reasons.ts';
+import { heldReasons } from '../../core/model/held-reasons.ts';
 import type { EventRecord, PushRecord } from './event-record.ts';
 
 /**

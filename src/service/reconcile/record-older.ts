@@ -1,10 +1,13 @@
 /** Records what became of the image of an earlier push which another cause than that push has decided: without it, whoever waits for the push would not learn of it. */
 import { defined } from '../../core/model/defined.ts';
+import { isHeldBack } from '../../core/model/held-reasons.ts';
 import { isUsable, policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
 import { awaitedPush, selectingPush } from '../../core/model/is-triggered.ts';
 import type { PolicyStatus } from '../../core/model/policy-status.ts';
 import type { Outcome } from '../../core/plan/outcome.ts';
 import type { ReconcileCause } from '../../core/status/next-status.ts';
+import { isOlderThanSelected } from '../../core/status/is-older.ts';
+import { isOtherSelected } from '../../core/status/is-outdated.ts';
 import { insteadOf, replacedChanges } from '../../core/status/superseded.ts';
 import { resultOf } from './record-result.ts';
 import { recordChanges, type ChangesOwner, type RecordPorts } from './record-changes.ts';
@@ -18,9 +21,14 @@ interface Reported {
 
 /** Records what the write of a status means for images that were rolling out, or had to wait, before it. */
 export async function recordOlder(owner: ChangesOwner, { written, cause, outcome }: Reported, ports: RecordPorts): Promise<void> {
-  if (written === undefined) return;
   const { policy, before } = owner;
   const at = new Date(ports.cluster.now()).toISOString();
+  const overtaken = overtakenBy({ ...policy, status: written ?? before }, outcome);
+  if (overtaken !== undefined && cause.eventId !== undefined) {
+    const result = { kind: 'ignored', reason: 'Superseded', message: overtaken, ...imageOf(outcome), at } as const;
+    await ports.report.eventLog.recordResult(cause.eventId, policyKey(policy), result);
+  }
+  if (written === undefined) return;
   if (isUsable(policy.spec) && policy.spec.rollout !== undefined)
     for (const [message, replaced] of Map.groupBy(replacedChanges(before, written), (one) => one.message)) {
       const entries = replaced.map(({ entry }) => entry);
@@ -35,6 +43,19 @@ export async function recordOlder(owner: ChangesOwner, { written, cause, outcome
       ? isNews(outcome, image, { before, written, cause }) && resultOf(outcome)
       : ({ kind: 'ignored', reason: 'Superseded', message: instead } as const);
   if (result !== false) await ports.report.eventLog.recordResult(event, policyKey(policy), { ...result, ...image, at });
+}
+
+/** Why the image of an outcome waits no more, although the outcome says so: a newer one was reported before it. Undefined if none was. */
+function overtakenBy(policy: ImagePolicy, outcome: Outcome): string | undefined {
+  const { status } = policy;
+  const { tag } = outcome;
+  if (tag === undefined || !isHeldBack(outcome)) return undefined;
+  const isOvertaken = isOlderThanSelected(policy, tag) || isOtherSelected(status, outcome);
+  return isOvertaken ? insteadOf({ tag, ...imageOf(outcome) }, status, status) : undefined;
+}
+
+function imageOf({ tag, digest }: Outcome) {
+  return defined({ tag, digest });
 }
 
 /** Whether the outcome says something new of the image that waits. Its changes are recorded with its push by their own records on the workloads. */

@@ -8,7 +8,7 @@ import { describeChange, type Outcome } from '../../core/plan/outcome.ts';
 import type { AppliedChange } from '../../core/plan/plan-update.ts';
 import { pushChanges } from '../../core/plan/push-changes.ts';
 import type { PolicyResult } from '../queue/event-log.ts';
-import { heldReasons } from '../queue/held-reasons.ts';
+import { isHeldBack } from '../../core/model/held-reasons.ts';
 import type { ReconcileCause } from '../../core/status/next-status.ts';
 import type { ReportPorts, Subject } from './report-changes.ts';
 
@@ -62,17 +62,12 @@ function imageOf(changes: readonly AppliedChange[], { tag, digest }: Result): Pi
 export function resultOf({ kind, reason, message, tag, digest, changes, retryAt }: Outcome): Result {
   return {
     kind: retryAt === undefined ? kind : 'waiting',
-    ...(retryAt === undefined && isHeld({ kind, reason }) && { stage: 'guard' }),
+    ...(retryAt === undefined && isHeldBack({ kind, reason }) && { stage: 'guard' }),
     reason,
     message: retryAt === undefined ? message : `${message}; the next try is at ${retryAt.toISOString()}`,
     ...defined({ tag, digest }),
     ...(changes !== undefined && { changes: changes.map(toRecorded) }),
   };
-}
-
-/** Whether a guard keeps the image from its targets. */
-function isHeld({ kind, reason }: Pick<Outcome, 'kind' | 'reason'>): boolean {
-  return kind === 'waiting' || (kind === 'unchanged' && heldReasons.has(reason));
 }
 
 /** The change without the fields that only the workload records. */

@@ -8,7 +8,7 @@ import { processTask } from '../../../src/service/reconcile/process-task.ts';
 import { recordDeleted } from '../../../src/service/reconcile/record-older.ts';
 import { digestOf, policyOf, specOf } from '../../core/model/samples.ts';
 import { requestAction, policyIn, start } from './asked-world.ts';
-import { contextOf, createWorld, neededReconcile, pushOf, startTime, type World } from './world.ts';
+import { contextOf, createWorld, image, neededReconcile, pushOf, startTime, type World } from './world.ts';
 
 const [b, c] = [digestOf('b'), digestOf('c')];
 
@@ -35,6 +35,51 @@ test('an image that waits when another one is selected', async () => {
   await push(world, 'newer', '1.4.0', c);
   assert.deepEqual(resultOf(world, 'older'), ['ignored', 'Superseded', '1.3.0', '1.4.0 is selected instead of 1.3.0, which had to wait']);
   assert.deepEqual(resultOf(world, 'newer').slice(0, 3), ['unchanged', 'ApprovalRequired', '1.4.0']);
+});
+
+/** A poll finds the image before its push arrives. */
+async function found(world: World, tag: string, digest: string): Promise<void> {
+  world.tags.set(tag, digest);
+  assert.ok(await requestAction(world, { requestedAt: `before ${tag}` }));
+  assert.equal(world.statusOf('web').latest?.tag, tag);
+}
+
+test('an image that a poll had found before its push, when another one is selected', async () => {
+  const world = start({ mode: 'Approval' });
+  await found(world, '1.3.0', b);
+  await push(world, 'older', '1.3.0', b);
+  assert.deepEqual(resultOf(world, 'older').slice(0, 2), ['unchanged', 'ApprovalRequired']);
+  await push(world, 'newer', '1.4.0', c);
+  assert.deepEqual(resultOf(world, 'older').slice(0, 2), ['ignored', 'Superseded']);
+  assert.equal(world.statusOf('web').announced, undefined, 'it is the image of its own push');
+});
+
+test('an image that a poll had found before its push is applied for that push', async () => {
+  const world = start({ mode: 'Approval' });
+  await found(world, '1.3.0', b);
+  await push(world, 'push', '1.3.0', b);
+  await push(world, 'again', '1.3.0', b);
+  assert.equal(world.results.get('again shop/web')?.broughtBy, 'push');
+  assert.ok(await requestAction(world, { approve: `1.3.0@${b}` }));
+  assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+  const [container] = world.workloads.get('Deployment/shop/web')?.containers ?? [];
+  assert.equal(container?.lastUpdate?.event, 'push');
+});
+
+test('an image that waits, and whose report comes after that of a newer one', async () => {
+  const release = Promise.withResolvers<void>();
+  let isFirst = true;
+  const world = start(
+    { mode: 'Approval' },
+    { report: { untilPatched: () => (isFirst ? ((isFirst = false), release.promise) : Promise.resolve()) } },
+  );
+  const late = push(world, 'older', '1.3.0', b);
+  await push(world, 'newer', '1.4.0', c);
+  assert.equal(world.results.has('older shop/web'), false);
+  release.resolve();
+  await late;
+  assert.deepEqual(resultOf(world, 'older').slice(0, 3), ['ignored', 'Superseded', '1.3.0']);
+  assert.equal(world.statusOf('web').latest?.tag, '1.4.0');
 });
 
 test('an image that waits when a person rejects it', async () => {

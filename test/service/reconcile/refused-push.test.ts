@@ -106,6 +106,18 @@ describe('the status is about the newest of the images that are refused:', () =>
     assert.deepEqual(world.statusOf('web').refused, { tag: '1.4.0', digest: c });
   });
 
+  test('a newer one that is selected ends the wait of the push that was refused', async () => {
+    const { clock, results, push, world } = start();
+    clock.now += minutes(6);
+    await push('1.3.0');
+    assert.deepEqual(world.statusOf('web').announced, { tag: '1.3.0', digest: b, event: 'push-1.3.0' });
+    results[c] = verified;
+    await push('1.4.0');
+    assert.deepEqual(world.images(), [`${image}:1.4.0@${c}`]);
+    assert.equal(world.results.get('push-1.3.0 shop/web')?.reason, 'Superseded');
+    assert.equal(world.statusOf('web').announced, undefined);
+  });
+
   test('an older one that is applied leaves what is said of the newer one, as a poll would say it', async () => {
     const { clock, results, push, poll, says, world } = start();
     clock.now += minutes(6);

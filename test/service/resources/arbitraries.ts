@@ -247,6 +247,7 @@ export const v1StatusArbitrary: fc.Arbitrary<PolicyStatus> = wire(
     rollback: some({ request: text(253, 'previous'), tag, digest, companions }, ['request', 'tag', 'digest']),
     waiting: some({ tag, digest, setDigest: digest, since: dateTime, until: dateTime, reason }, ['until', 'reason']),
     refused: some({ tag, digest }, ['tag']),
+    announced: some({ tag, digest, event: text(128, 'abc') }, ['tag', 'event']),
     running: text(140, '1.4.2,+1'),
     targets: list(
       some(

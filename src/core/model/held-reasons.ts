@@ -1,4 +1,4 @@
-import type { Reason } from '../../core/model/reasons.ts';
+import type { Reason } from './reasons.ts';
 
 /** Why guards keep a selected image from its targets until a time or a decision, also where the outcome is that nothing was changed. */
 export const heldReasons: ReadonlySet<string> = new Set<Reason>([
@@ -19,3 +19,8 @@ export const heldReasons: ReadonlySet<string> = new Set<Reason>([
   'WavePending',
   'Window',
 ]);
+
+/** Whether an outcome is that a guard keeps a selected image from its targets. */
+export function isHeldBack({ kind, reason }: { readonly kind: string; readonly reason: string }): boolean {
+  return kind === 'waiting' || (kind === 'unchanged' && heldReasons.has(reason));
+}
