@@ -112,6 +112,8 @@ const isManaged = (resource: string) => workloads.has(resource) || isChartResour
 export function createApiServer(now: () => number): ApiServer {
   const stores = new Map<string, Map<string, ApiObject>>();
   const owners = new Map<string, Managers>();
+  /** When the status of a workload was last changed, by uid. */
+  const statusTimes = new Map<string, string>();
   const derived = new Map<string, (namespace: string) => readonly JsonObject[]>();
   const log: LoggedEvent[] = [];
   const watchers = new Set<(event: LoggedEvent) => void>();
@@ -143,12 +145,13 @@ export function createApiServer(now: () => number): ApiServer {
     const { uid } = before.metadata;
     const managers = isStatus || !isWorkload ? owners.get(uid) : nextManagers(owners.get(uid) ?? new Map(), before, changed, by, seconds());
     if (managers !== undefined) owners.set(uid, managers);
+    if (isStatus && isWorkload) statusTimes.set(uid, seconds());
     const metadata = {
       ...withoutEmpty(changed.metadata),
       uid,
       resourceVersion: String(++version),
       generation: before.metadata.generation + (hasNewSpec ? 1 : 0),
-      ...(isWorkload && managers !== undefined && { managedFields: toManagedFields(managers, before.apiVersion) }),
+      ...(isWorkload && managers !== undefined && { managedFields: toManagedFields(managers, before.apiVersion, statusTimes.get(uid)) }),
     };
     const after = { ...changed, metadata };
     storeOf(resource).set(keyOf(edit), deepFreeze(after));

@@ -25,16 +25,12 @@ export function nextManagers(managers: Managers, before: JsonObject, after: Json
   return next;
 }
 
-/** As metadata.managedFields. */
-export function toManagedFields(managers: Managers, apiVersion: string): JsonObject[] {
-  return [...managers].map(([manager, { time, fields }]) => ({
-    manager,
-    operation: 'Update',
-    apiVersion,
-    time,
-    fieldsType: 'FieldsV1',
-    fieldsV1: toTree(fields),
-  }));
+/** As metadata.managedFields. `statusAt`: when a controller last changed the status, if one has. */
+export function toManagedFields(managers: Managers, apiVersion: string, statusAt?: string): JsonObject[] {
+  const common = { operation: 'Update', apiVersion, fieldsType: 'FieldsV1' };
+  const main = [...managers].map(([manager, { time, fields }]) => ({ ...common, manager, time, fieldsV1: toTree(fields) }));
+  const status = { ...common, manager: 'kube-controller-manager', subresource: 'status', fieldsV1: { 'f:status': {} } };
+  return statusAt === undefined ? main : [...main, { ...status, time: statusAt }];
 }
 
 function toTree(fields: ReadonlySet<Field>): JsonObject {

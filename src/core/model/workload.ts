@@ -222,7 +222,7 @@ export interface WorkloadRollout {
   readonly deadlineExceeded?: { readonly message: string; readonly at: string };
   /** Why nothing rolls out automatically. */
   readonly haltedBecause?: string;
-  /** Since when its newest revision is complete and enough pods are available, as far as the controller says it; absent if it does not. */
+  /** Since when its newest revision is complete and enough pods are available, if they are: what the controller says, or else the last change of the status. Absent if neither is known. */
   readonly availableSince?: string;
   /** When the rollout resumed, if it was paused or had stopped. */
   readonly resumedAt?: string;

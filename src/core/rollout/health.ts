@@ -5,7 +5,7 @@
  * | the targets …                                          | the status                                         |
  * | ------------------------------------------------------ | -------------------------------------------------- |
  * | run one digest, all pods updated and available         | that digest, since a check has read that they do   |
- * | have been unavailable since, or have run another one,  | since they run it, available (Deployments say so)  |
+ * | have been unavailable since, or have run another one,  | since they run it, available, as their status says |
  * |   though nobody has seen it                            |                                                    |
  * | run another digest, or are not complete or available   | none: whoever sees that first removes it           |
  *

@@ -6,6 +6,8 @@ type Raw = Readonly<Record<string, unknown>>;
 interface Parts {
   readonly spec: Raw;
   readonly status: Raw;
+  /** When a writer last changed the status, by the clock of the API server; absent if that is not known. */
+  readonly statusAt: string | undefined;
 }
 
 /** Reads the rollout of each kind, as its controller reports it. Other kinds have none. */
@@ -19,7 +21,18 @@ const readers: Readonly<Record<string, (parts: Parts) => WorkloadRollout>> = {
 export function projectRollout(kind: string, raw: unknown): WorkloadRollout | undefined {
   const object = fieldsOf(raw);
   const read = Object.hasOwn(readers, kind) ? readers[kind] : undefined;
-  return read?.({ spec: fieldsOf(object['spec']), status: fieldsOf(object['status']) });
+  return read?.({
+    spec: fieldsOf(object['spec']),
+    status: fieldsOf(object['status']),
+    statusAt: statusTimeOf(fieldsOf(object['metadata'])),
+  });
+}
+
+/** Written whenever a value of the status changes, and not at a write that changes nothing. */
+function statusTimeOf({ managedFields }: Raw): string | undefined {
+  if (!Array.isArray(managedFields)) return undefined;
+  const times = managedFields.map(fieldsOf).flatMap(({ subresource, time }) => (subresource === 'status' ? [textOrEmpty(time)] : []));
+  return times.length === 0 ? undefined : times.reduce(laterOf);
 }
 
 /** Reads the fields that `kubectl rollout status` uses. The condition does not change while pods of a complete revision are replaced. */
@@ -53,7 +66,7 @@ function readDeployment({ spec, status }: Parts): WorkloadRollout {
   };
 }
 
-function readStatefulSet({ spec, status }: Parts): WorkloadRollout {
+function readStatefulSet({ spec, status, statusAt }: Parts): WorkloadRollout {
   const wanted = replicasOf(spec);
   const strategy = fieldsOf(spec['updateStrategy']);
   const partition = numberOf(fieldsOf(strategy['rollingUpdate'])['partition']);
@@ -72,11 +85,12 @@ function readStatefulSet({ spec, status }: Parts): WorkloadRollout {
     wasComplete: isCurrent && updated > 0 && updated >= numberOf(status['replicas']),
     // With a partition, the revisions differ even if the rollout is complete.
     ...(partition === 0 && { isIncomplete: !isCurrent }),
-    ...defined({ haltedBecause }),
+    // Its status has no time of its own. What it says now, it has said since it changed.
+    ...defined({ haltedBecause, availableSince: statusAt }),
   };
 }
 
-function readDaemonSet({ spec, status }: Parts): WorkloadRollout {
+function readDaemonSet({ spec, status, statusAt }: Parts): WorkloadRollout {
   const wanted = numberOf(status['desiredNumberScheduled']);
   const haltedBecause = haltOf(fieldsOf(spec['updateStrategy']));
   return {
@@ -87,7 +101,7 @@ function readDaemonSet({ spec, status }: Parts): WorkloadRollout {
     available: numberOf(status['numberAvailable']),
     outdated: 0,
     wasComplete: false,
-    ...defined({ haltedBecause }),
+    ...defined({ haltedBecause, availableSince: statusAt }),
   };
 }
 

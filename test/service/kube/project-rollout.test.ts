@@ -105,6 +105,18 @@ test('it is known since when the newest revision is complete and available, by w
   assert.equal(since(progressing(second)), undefined);
 });
 
+test('a StatefulSet or DaemonSet is as it is since its status was changed last', () => {
+  const [first, second] = ['2026-03-02T00:00:01Z', '2026-03-02T00:00:09Z'];
+  const since = (kind: string, ...managedFields: unknown[]) => projectRollout(kind, { metadata: { managedFields } })?.availableSince;
+  for (const kind of ['StatefulSet', 'DaemonSet']) {
+    const status = (time: unknown) => ({ subresource: 'status', time });
+    assert.equal(since(kind, { time: second }, status(first)), first, 'a change of the spec does not count');
+    assert.equal(since(kind, status(second), status(first)), second);
+    assert.equal(since(kind, null, { time: first }), undefined);
+    assert.equal(projectRollout(kind, {})?.availableSince, undefined);
+  }
+});
+
 test('a failure to create pods is known, unless the pods themselves were rejected', () => {
   const cannotCreate = (message: string, status = 'True') =>
     projectRollout('Deployment', { status: { conditions: [{ type: 'ReplicaFailure', status, reason: 'FailedCreate', message }] } })
