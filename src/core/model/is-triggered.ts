@@ -20,39 +20,38 @@ export function isTriggered({ trigger, history = [] }: PolicyStatus, { at, tag, 
  * What was applied before and is changed back for another cause than a wait, such as a workload that somebody has changed, is not the push's any more.
  */
 export function selectingPush(
-  {
-    latest,
-    waiting,
-    refused,
-    announced,
-    trigger,
-    history = [],
-  }: Pick<PolicyStatus, 'latest' | 'waiting' | 'refused' | 'announced' | 'trigger' | 'history'>,
+  { latest, waiting, announced, trigger, history = [] }: Pick<PolicyStatus, 'latest' | 'waiting' | 'announced' | 'trigger' | 'history'>,
   { tag, digest }: Pick<Candidate, 'tag' | 'digest'>,
   cause: TriggerSource | undefined,
 ): string | undefined {
   const isIt = (one: { readonly tag?: string; readonly digest?: string } | undefined) => one?.tag === tag && one.digest === digest;
+  if (cause !== 'WaitOver' && history.some((entry) => entry.tag === tag && entry.digest === digest)) return undefined;
+  // Not every sender says the digest.
+  if (announced?.tag === tag && (announced.digest === undefined || announced.digest === digest)) return announced.event;
   // An image that waits for its age is not selected yet.
   const since = isIt(latest) ? latest?.selectedAt : isIt(waiting) ? waiting?.since : undefined;
-  if (since === undefined && !isIt(refused)) return undefined;
-  if (cause !== 'WaitOver' && history.some((entry) => entry.tag === tag && entry.digest === digest)) return undefined;
-  if (isIt(announced)) return announced?.event;
   if (since === undefined || trigger?.event === undefined) return undefined;
   const selected = Date.parse(since);
   const isLater = selected >= Date.parse(trigger.receivedAt ?? trigger.handledAt) - maxClockDifferenceMs;
   return isLater && selected <= Date.parse(trigger.handledAt) + maxClockDifferenceMs ? trigger.event : undefined;
 }
 
-/** The image that the policy has found and that may have to wait, or that it is Stalled because of, and the push that has brought it; undefined if no push is known to have. */
-export function awaitedPush(
-  status: PolicyStatus,
-): { readonly image: Pick<Candidate, 'tag' | 'digest'>; readonly event: string } | undefined {
-  for (const image of [status.waiting, status.refused, status.latest]) {
+/** An image that is not known to be applied or given up, and the push that has brought it. */
+export interface AwaitedPush {
+  readonly image: Pick<Candidate, 'tag' | 'digest'>;
+  readonly event: string;
+}
+
+/** The image that the policy has found and that may have to wait, or that it is Stalled because of, and one that waits behind it, each if a push is known to have brought it. */
+export function awaitedPushes(status: PolicyStatus): readonly AwaitedPush[] {
+  const found: AwaitedPush[] = [];
+  for (const image of [status.waiting, status.refused, status.latest, status.announced]) {
     if (image?.tag === undefined) continue;
     const { tag, digest } = image;
-    const found = { tag, ...(digest !== undefined && { digest }) };
-    const event = selectingPush(status, found, undefined);
-    if (event !== undefined) return { image: found, event };
+    const event = selectingPush(status, { tag, ...(digest !== undefined && { digest }) }, undefined);
+    const isNew = event !== undefined && found.every((one) => one.event !== event);
+    if (isNew && (found.length === 0 || image === status.announced))
+      found.push({ image: { tag, ...(digest !== undefined && { digest }) }, event });
   }
-  return undefined;
+  return found;
 }

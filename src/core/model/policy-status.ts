@@ -216,7 +216,9 @@ export const statusSchema = z
         event: text(maxLengths.event, 'The id of the event, for "image-watcher events".'),
       })
       .exactOptional()
-      .describe('The push of the image that is selected or waits, where the policy had found the image before the push was announced.'),
+      .describe(
+        'The push of the image that is selected or waits, where another cause had found the image before the push was announced; or of one that waits behind an image that waits for its age.',
+      ),
     running: text(
       maxLengths.running,
       'What the targets run, as "kubectl get" shows it: the tag that most containers run, and the number of other tags: "1.4.2,+1".',

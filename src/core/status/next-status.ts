@@ -20,6 +20,7 @@ import type { AppliedChange } from '../plan/plan-update.ts';
 import type { PolicyStatus, Trigger, TriggerSource, Waiting } from '../model/policy-status.ts';
 import { maxLengths } from '../model/status-fields.ts';
 import { rolloutConditions } from './condition-states.ts';
+import type { Candidate } from '../model/image-reference.ts';
 import type { PushEvent } from '../model/push-event.ts';
 import type { Reason } from '../model/reasons.ts';
 import { seeTargets, type TargetsView } from '../plan/seen-targets.ts';
@@ -40,6 +41,8 @@ export interface ReconcileCause extends Asked {
   readonly push?: PushEvent;
   /** Whether the reconcile evaluated only the tag that a push or the like named. Another reconcile has to evaluate what a new generation selects. */
   readonly isHinted?: boolean;
+  /** The image that the push has announced, of the repository of the policy. The outcome may be about another one. */
+  readonly pushed?: Pick<Candidate, 'tag' | 'digest'>;
 }
 
 /**

@@ -9,11 +9,16 @@ import { isOther } from './next-latest.ts';
 type Image = Pick<Candidate, 'tag' | 'digest'>;
 
 /** Which image is selected instead of one that had to wait; undefined if that one is still selected, or still waits. */
-export function insteadOf(awaited: Image, before: PolicyStatus, { latest, waiting, refused }: PolicyStatus): string | undefined {
+export function insteadOf(awaited: Image, before: PolicyStatus, { latest, waiting, refused, announced }: PolicyStatus): string | undefined {
   const pending = isPending(waiting) ? waiting : undefined;
-  if (!isOther(latest, awaited) || !isOther(pending, awaited) || !isOther(refused, awaited)) return undefined;
+  if ([latest, pending, refused, announced].some((one) => !isOther(one, awaited))) return undefined;
   // An image that was refused may be found again: only another selection ends its wait.
   if (!isOther(before.refused, awaited) && !isOther(before.latest, latest)) return undefined;
+  const isShown = [before.latest, isPending(before.waiting) ? before.waiting : undefined, before.refused].some(
+    (one) => !isOther(one, awaited),
+  );
+  if (!isShown && announced !== undefined)
+    return `${nameOf(announced, awaited)} was pushed after ${nameOf(awaited, announced)}, which had to wait for an earlier image`;
   const next = isOther(before.latest, latest) ? latest : (pending ?? latest);
   return next && `${nameOf(next, awaited)} is selected instead of ${nameOf(awaited, next)}, which had to wait`;
 }

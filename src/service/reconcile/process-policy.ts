@@ -1,5 +1,5 @@
 import { defined } from '../../core/model/defined.ts';
-import type { Candidate } from '../../core/model/image-reference.ts';
+import { sameRepository, type Candidate } from '../../core/model/image-reference.ts';
 import { PermanentError, WaitError } from '../../core/model/errors.ts';
 import { isUsable, policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
 import type { PolicyStatus } from '../../core/model/policy-status.ts';
@@ -113,7 +113,13 @@ async function tryAndReport(
     if (policy === undefined) await reportGone(key, outcome, cause, seen);
     else
       await reportOutcome(
-        { policy, cause: onlyAsked(cause, policy), signal, verifiedAt, otherDigest: concealed === undefined ? otherDigest : undefined },
+        {
+          policy,
+          cause: { ...onlyAsked(cause, policy), ...(concealed === undefined && pushedImage(request.hint, policy)) },
+          signal,
+          verifiedAt,
+          otherDigest: concealed === undefined ? otherDigest : undefined,
+        },
         outcome,
         seen,
       );
@@ -142,6 +148,12 @@ async function concealedOf({ hint }: ReconcileRequest, policy: ImagePolicy | und
   if (hint !== undefined && isElsewhere(hint, policy.spec)) return hint;
   const spec = { ...policy.spec, repository: hint?.repository ?? policy.spec.repository };
   return concealedHint(hint, registry.sourceOf(policy, spec), registry);
+}
+
+/** The image of a push that is about the repository of the policy, and not about that of a companion. */
+function pushedImage(hint: Hint | undefined, { spec }: ImagePolicy): Pick<ReconcileCause, 'pushed'> {
+  const isOwn = hint !== undefined && isUsable(spec) && sameRepository(hint.repository ?? spec.repository, spec.repository);
+  return isOwn ? { pushed: { tag: hint.tag, ...defined({ digest: hint.digest }) } } : {};
 }
 
 /** The ports with the targets of a policy read from the API server. A worker that is lost may have changed them, and its changes belong into this report. */

@@ -2,7 +2,7 @@
 import { defined } from '../../core/model/defined.ts';
 import { isHeldBack } from '../../core/model/held-reasons.ts';
 import { isUsable, policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
-import { awaitedPush, selectingPush } from '../../core/model/is-triggered.ts';
+import { awaitedPushes, selectingPush } from '../../core/model/is-triggered.ts';
 import type { PolicyStatus } from '../../core/model/policy-status.ts';
 import type { Outcome } from '../../core/plan/outcome.ts';
 import type { ReconcileCause } from '../../core/status/next-status.ts';
@@ -34,15 +34,15 @@ export async function recordOlder(owner: ChangesOwner, { written, cause, outcome
       const entries = replaced.map(({ entry }) => entry);
       await recordChanges(owner, entries, { kind: 'updated', reason: 'Superseded', message, stage: 'replaced', at }, ports);
     }
-  const awaited = awaitedPush(before);
-  if (awaited === undefined || awaited.event === cause.eventId) return;
-  const { image, event } = awaited;
-  const instead = insteadOf(image, before, written);
-  const result =
-    instead === undefined
-      ? isNews(outcome, image, { before, written, cause }) && resultOf(outcome)
-      : ({ kind: 'ignored', reason: 'Superseded', message: instead } as const);
-  if (result !== false) await ports.report.eventLog.recordResult(event, policyKey(policy), { ...result, ...image, at });
+  for (const { image, event } of awaitedPushes(before)) {
+    if (event === cause.eventId) continue;
+    const instead = insteadOf(image, before, written);
+    const result =
+      instead === undefined
+        ? isNews(outcome, image, { before, written, cause }) && resultOf(outcome)
+        : ({ kind: 'ignored', reason: 'Superseded', message: instead } as const);
+    if (result !== false) await ports.report.eventLog.recordResult(event, policyKey(policy), { ...result, ...image, at });
+  }
 }
 
 /** Why the image of an outcome waits no more, although the outcome says so: a newer one was reported before it. Undefined if none was. */
@@ -80,9 +80,11 @@ function statesIn({ conditions = [] }: PolicyStatus): string {
  * The push that has brought the same image before, such as another receiver's: what becomes of the image is recorded with that one. Undefined if the outcome is
  * that of its own push, or if no other is known.
  */
-export function broughtBy({ uid, status }: ImagePolicy, outcome: Outcome, { eventId }: ReconcileCause): string | undefined {
+export function broughtBy({ uid, status }: ImagePolicy, outcome: Outcome, { eventId, pushed }: ReconcileCause): string | undefined {
   const { kind, changes, tag, digest, ours = [] } = outcome;
   if (eventId === undefined || changes !== undefined || tag === undefined || (kind !== 'unchanged' && kind !== 'waiting')) return undefined;
+  // What is said of the image that it has to wait behind is not said of its own.
+  if (pushed !== undefined && pushed.tag !== tag) return undefined;
   const applied = ours.find(({ update }) => update?.policy === uid && update.event !== undefined)?.update?.event;
   const event = applied ?? selectingPush(status, { tag, ...defined({ digest }) }, undefined);
   return event === eventId ? undefined : event;
@@ -93,11 +95,8 @@ export async function recordDeleted(policy: ImagePolicy, ports: RecordPorts): Pr
   const { status } = policy;
   const at = new Date(ports.cluster.now()).toISOString();
   const message = `${policyKey(policy)} was deleted`;
-  const awaited = awaitedPush(status);
-  if (awaited !== undefined) {
-    const result = { kind: 'ignored', reason: 'PolicyGone', message, ...awaited.image, at } as const;
-    await ports.report.eventLog.recordResult(awaited.event, policyKey(policy), result);
-  }
+  for (const { image, event } of awaitedPushes(status))
+    await ports.report.eventLog.recordResult(event, policyKey(policy), { kind: 'ignored', reason: 'PolicyGone', message, ...image, at });
   if (!isUsable(policy.spec) || policy.spec.rollout === undefined) return;
   const open = (status.history ?? []).filter(({ result }) => result === 'Applied');
   const gone = {

@@ -119,6 +119,36 @@ test('an image that waits for its age is applied for its push', async () => {
   assert.deepEqual(resultOf(world, 'push').slice(0, 3), ['updated', 'Updated', '1.3.0']);
 });
 
+test('images that are pushed while another one waits for its age: the last one follows it, and each push learns of its own', async () => {
+  const clock = { minutes: 0 };
+  const world = createWorld({ cluster: { now: () => startTime + clock.minutes * 60_000 } });
+  world.tags.delete('1.3.0');
+  world.put(policyOf({ spec: specOf({ minAgeMs: 1_800_000 }), status: { observedGeneration: 1 } }));
+  const wait = async (minutes: number) => {
+    clock.minutes = minutes;
+    const job = waitJob(policyIn(world));
+    assert.ok(job);
+    await processTask(job, contextOf(), world.ports);
+  };
+  await push(world, 'first', '1.3.0', b);
+  clock.minutes = 10;
+  await push(world, 'second', '1.4.0', c);
+  assert.equal(world.results.get('second shop/web')?.broughtBy, undefined, 'it is not the image that waits');
+  await push(world, 'third', '1.5.0', digestOf('d'));
+  assert.deepEqual(resultOf(world, 'second'), [
+    'ignored',
+    'Superseded',
+    '1.4.0',
+    '1.5.0 was pushed after 1.4.0, which had to wait for an earlier image',
+  ]);
+  await push(world, 'again', '1.5.0', digestOf('d'));
+  await wait(30);
+  assert.deepEqual(resultOf(world, 'first').slice(0, 3), ['updated', 'Updated', '1.3.0']);
+  assert.deepEqual(resultOf(world, 'third').slice(0, 2), ['waiting', 'MinAge']);
+  await wait(60);
+  assert.deepEqual(resultOf(world, 'third').slice(0, 3), ['updated', 'Updated', '1.5.0']);
+});
+
 test('the same image again points to the push that has brought it, whether it waits or runs', async () => {
   const waiting = start({ mode: 'Approval' });
   const running = start();
