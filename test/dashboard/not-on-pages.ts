@@ -33,6 +33,7 @@ export const filesNotOnPages: Readonly<Record<string, readonly string[]>> = {
     'service/queue/connection-failures.ts',
     'service/queue/job-spans.ts',
     'dashboard/compose-dashboard.ts',
+    'dashboard/html.ts',
     'notify/resource/kind.ts',
     'bases/resource/kind.ts',
   ],

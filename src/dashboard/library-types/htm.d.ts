@@ -1,7 +1,7 @@
 /** The types of htm as an ES module. Those in the package are of its CommonJS form. */
 declare const htm: {
-  bind<Tree>(
-    create: (type: unknown, props: object | null, ...children: unknown[]) => Tree,
-  ): (strings: TemplateStringsArray, ...values: readonly unknown[]) => Tree | Tree[];
+  bind(
+    create: (type: unknown, attributes: Readonly<Record<string, unknown>> | null, ...children: unknown[]) => object,
+  ): (strings: TemplateStringsArray, ...values: readonly unknown[]) => unknown;
 };
 export default htm;

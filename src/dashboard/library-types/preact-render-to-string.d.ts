@@ -1,3 +1,0 @@
-import type { VNode } from 'preact';
-
-export function renderToString(tree: VNode): string;

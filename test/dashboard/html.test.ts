@@ -1,0 +1,46 @@
+/** Templates escape everything that no template has written. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { html, type Html, writeDocument } from '../../src/dashboard/html.ts';
+
+const written = (root: Html) => writeDocument(root).slice('<!doctype html>\n'.length, -1);
+
+const hostile = `<script>"&'</script>`;
+const escaped = `&lt;script>&quot;&amp;'&lt;/script>`;
+
+test('texts and attributes are escaped, wherever they stand', () => {
+  assert.equal(written(html`<p title=${hostile}>${hostile}</p>`), `<p title="${escaped}">${escaped}</p>`);
+  assert.equal(written(html`${hostile}`), escaped);
+  assert.equal(written(html`<b>1</b>${[hostile, [hostile]]}`), `<b>1</b>${escaped}${escaped}`);
+  assert.equal(written(html`<p class=${'a'} id="x-${hostile}">text</p>`), `<p class="a" id="x-${escaped}">text</p>`);
+});
+
+test('what a template has written is not escaped again', () => {
+  const inner = html`<i>${hostile}</i>`;
+  assert.equal(written(html`<p>${inner}${[inner]}</p>`), `<p><i>${escaped}</i><i>${escaped}</i></p>`);
+  assert.equal(written(html`${inner}`), `<i>${escaped}</i>`);
+});
+
+test('nothing else passes as written: neither an object like one nor one from JSON', () => {
+  const like = { text: hostile, type: 'script', props: { dangerouslySetInnerHTML: { __html: hostile } } };
+  assert.equal(written(html`<p>${like}${JSON.parse(JSON.stringify(html`<i>x</i>`))}</p>`), '<p></p>');
+  assert.throws(() => html`<p ...${{ 'x onload="1"': '1' }}>x</p>`, TypeError);
+  assert.throws(() => html`<${hostile}>x</>`, TypeError);
+});
+
+test('values without a text are left out, and zero is not', () => {
+  assert.equal(written(html`<p>${false}${undefined}${null}${true}${''}${0}</p>`), '<p>0</p>');
+  const [no, none] = [false, undefined];
+  assert.equal(written(html`<p title=${none} hidden=${no} data-again=${no} class=${null}>x</p>`), '<p>x</p>');
+  assert.equal(written(html`<input disabled=${true} value="" max=${0} />`), '<input disabled value max="0"/>');
+});
+
+test('elements without content have no end', () => {
+  assert.equal(
+    written(
+      html`<p>a<br />b</p>
+        <textarea></textarea>`,
+    ),
+    '<p>a<br/>b</p><textarea></textarea>',
+  );
+});
