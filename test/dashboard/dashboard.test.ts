@@ -19,6 +19,7 @@ const everyPage = [
   '/policies?search=shop&state=Failed&sort=changed',
   ...samplePolicies.map(({ namespace, name }) => `/policies/${namespace}/${name}`),
   '/policies/shop/ready?push=registry.example.com%2Fshop%2Fweb%3A1.3.0',
+  '/policies/shop/ready/yaml',
   '/policies/shop/approval/approve',
   '/policies/shop/ready/rollback',
   '/policies/shop/suspended/resume',
@@ -279,15 +280,6 @@ test('without authentication, only requests to localhost are answered', async (t
     const { status, text } = await get(path, { host: 'rebound.example' });
     assert.deepEqual([status, /the dashboard answers only requests to localhost/.test(text)], [403, true], path);
   }
-});
-
-test('a policy that is too large to write as YAML is named with the command that does', async (t) => {
-  const labels = Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [`label-${index}`, 'some text']));
-  const read = () => Promise.resolve({ metadata: { namespace: 'shop', name: 'ready', labels }, spec: {} });
-  const { get } = openDashboard(t, { policies: { read } });
-  const { text } = await get('/policies/shop/ready');
-  assert.match(text, /kubectl get ipol -n shop ready -o yaml/);
-  assert.doesNotMatch(text, /label-17/);
 });
 
 test('too many requests of one address are refused', async (t) => {

@@ -193,13 +193,13 @@ describe('the dashboard in a browser', { skip: why ?? false }, () => {
     const page = await context.newPage();
     await page.goto(`${address}/policies/shop/web`);
     await page.locator('#live.on').waitFor();
-    await page.locator('#yaml summary').click();
+    await page.locator('#conditions summary').click();
     await page.getByLabel('Explain a push').fill('half of a na');
     found = { ...found, status: { running: '1.1.0' } };
     const change: PolicyChange = { type: 'updated', object: found };
     feed.publish(change);
     await page.locator('.between code', { hasText: '1.1.0' }).first().waitFor();
-    assert.equal(await page.locator('#yaml').getAttribute('open'), '');
+    assert.equal(await page.locator('#conditions').getAttribute('open'), '');
     assert.equal(await page.getByLabel('Explain a push').inputValue(), 'half of a na');
     await context.close();
   });

@@ -130,3 +130,19 @@ test('the checks of the selected image are shown with their verdict and last ans
   const chinese = await pageWith([{ ...record, state: 'Running', message: 'the query has no result' }], { 'accept-language': 'zh-CN' });
   assert.match(textOf(chinese), /gate 修改之前 尚无结论 .*查询没有结果/);
 });
+
+test('a policy that is too large to write as YAML is named with the command that does', async (t) => {
+  const labels = Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [`label-${index}`, 'some text']));
+  let reads = 0;
+  const read = () => {
+    reads++;
+    return Promise.resolve({ metadata: { namespace: 'shop', name: 'ready', labels }, spec: {} });
+  };
+  const { get } = openDashboard(t, { policies: { read } });
+  const page = await get('/policies/shop/ready');
+  assert.match(page.text, /href="\/policies\/shop\/ready\/yaml"/);
+  assert.equal(reads, 0, 'it is read only for those who look at it');
+  const { text } = await get('/policies/shop/ready/yaml');
+  assert.match(text, /kubectl get ipol -n shop ready -o yaml/);
+  assert.doesNotMatch(text, /label-17/);
+});

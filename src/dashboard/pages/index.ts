@@ -14,6 +14,7 @@ import { now } from './now.ts';
 import { places } from './places.ts';
 import { policies } from './policies.ts';
 import { policy } from './policy.ts';
+import { policyYaml } from './policy-yaml.ts';
 import { search } from './search.ts';
 import { push } from './push.ts';
 import { setup } from './setup.ts';
@@ -23,6 +24,7 @@ export const pages: readonly Page[] = [
   cause,
   policies,
   policy,
+  policyYaml,
   images,
   image,
   places,

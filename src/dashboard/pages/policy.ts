@@ -1,11 +1,10 @@
-import { stringify } from 'yaml';
 import { activityReads } from '../../service/api/activity-view.ts';
 import { getCauses, type ShownCause } from '../../service/api/routes/causes.ts';
 import { getEvents } from '../../service/api/routes/events.ts';
 import { type BaseLink, baseReads } from '../../service/api/base-view.ts';
 import { getPermitted } from '../../service/api/routes/permitted.ts';
 import { getPods } from '../../service/api/routes/pods.ts';
-import { explainPolicy, getPolicy, getResource } from '../../service/api/routes/policies.ts';
+import { explainPolicy, getPolicy } from '../../service/api/routes/policies.ts';
 import { holdNow, type ActionName, actionNames, actionPath, actionsFor, type Permitted, type PolicyDetail } from '../action-list.ts';
 import { html, type Html } from '../html.ts';
 import { type Caller, hasActivity, hasSection, type Page, type Query } from '../page.ts';
@@ -18,7 +17,7 @@ import { showChecks } from '../parts/checks.ts';
 import { changesOf } from '../parts/changes-of.ts';
 import { imagesTogether } from '../parts/together.ts';
 import { approvalsOf } from '../parts/approvals-of.ts';
-import { ago, stateBadge, tagOf, timeAndAge } from '../parts/inline.ts';
+import { ago, policyPath, stateBadge, tagOf, timeAndAge } from '../parts/inline.ts';
 import { instructionFor } from '../parts/instruction.ts';
 import { imagePath } from '../parts/place-query.ts';
 import { ifPermitted, partOf, problem } from '../parts/problem.ts';
@@ -30,14 +29,6 @@ import { conditionTable, factList, table } from '../parts/tables.ts';
 import { timeline } from '../parts/timeline.ts';
 import { showVulnerabilities } from '../parts/vulnerabilities.ts';
 import type { Texts } from '../texts/en.ts';
-
-/** The maximum size of the source of YAML. Writing 64 KB of keys takes 100 ms, in which nothing else is answered. */
-const maxYamlSource = 24_576;
-
-function showYaml(object: unknown, { namespace, name }: Readonly<Record<string, string>>): Html {
-  const text = JSON.stringify(object).length <= maxYamlSource ? stringify(object) : `kubectl get ipol -n ${namespace} ${name} -o yaml`;
-  return html`<pre tabindex="0"><code>${text}</code></pre>`;
-}
 
 export const policy: Page = {
   path: '/policies/:namespace/:name',
@@ -53,7 +44,7 @@ export const policy: Page = {
     const reading = api.read(getPolicy, params);
     const permitting = caller.noActions === undefined ? ifPermitted(api.read(getPermitted, params)) : Promise.resolve(undefined);
     const offeredTo = (permitted: Permitted) => ({ ...caller, permitted, actions: permitted?.actions ?? actionNames });
-    const [found, permitted, now, explained, pushes, requests, { causes }, resource, chain] = await Promise.all([
+    const [found, permitted, now, explained, pushes, requests, { causes }, chain] = await Promise.all([
       reading,
       permitting,
       ifPermitted(planned),
@@ -63,7 +54,6 @@ export const policy: Page = {
       ifPermitted(api.read(getEvents, { policy: key, limit: 50 })),
       hasActivity(caller) ? ifPermitted(api.read(activityReads.list, { policy: key, type: 'action', limit: 50 })) : undefined,
       api.read(getCauses, { policy: key }),
-      partOf(api.read(getResource, params), (object) => showYaml(object, params)),
       hasBases ? partOf(api.read(baseReads.chain, params), ({ bases }) => showChain(bases, texts)) : undefined,
     ]);
     const pods = isUnfinished(found) ? await partOf(api.read(getPods, params), ({ workloads }) => showPods(workloads, texts)) : undefined;
@@ -107,10 +97,7 @@ export const policy: Page = {
           texts,
         )}
       </details>
-      <details id="yaml">
-        <summary>${texts.yaml}</summary>
-        ${resource}
-      </details>
+      <p><a href=${`${policyPath(found)}/yaml`}>${texts.yaml}</a></p>
     `;
     return { title: `${found.namespace}/${found.name}`, body, isLive: true, follows: { namespace: found.namespace, name: found.name } };
   },
