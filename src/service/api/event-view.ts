@@ -72,6 +72,16 @@ export function namespacesOf(record: EventRecord): string[] {
 
 /** The event with only the policies of these namespaces (undefined: all). Returns undefined if the caller may see none of it. */
 export function viewEvent(record: EventRecord, namespaces: ReadonlySet<string> | undefined): EventView | undefined {
+  if (namespaces !== undefined) return viewFor(record, namespaces);
+  let whole = views.get(record);
+  if (whole === undefined) views.set(record, (whole = viewFor(record, undefined)));
+  return whole;
+}
+
+/** The whole views of records, made once for all who may see everything: a record that changes is another object. */
+const views = new WeakMap<EventRecord, EventView | undefined>();
+
+function viewFor(record: EventRecord, namespaces: ReadonlySet<string> | undefined): EventView | undefined {
   if (record.state === 'ignored') return namespaces === undefined ? { ...record.event, outcome: 'ignored', policies: [] } : undefined;
   const { event, state, reason, why, results, readers, givenUp } = record;
   const policies = [...results]

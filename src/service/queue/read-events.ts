@@ -3,6 +3,7 @@ import type { Job, JobType, Queue } from 'bullmq';
 import { defined } from '../../core/model/defined.ts';
 import type { RedisConnection } from './connection.ts';
 import { eventKeys, isOfRepository, readHash, readJob, type EventRecord, type PushRecord, type PushState } from './event-record.ts';
+import { createKnownRecords } from './known-records.ts';
 import { isUnderstood, type PushJob } from './jobs.ts';
 import { openQueue, type QueueAccess } from './producer.ts';
 
@@ -45,6 +46,7 @@ export function createEventReader(access: QueueAccess): EventReader {
   const keys = eventKeys(prefix);
   const queue = openQueue<PushJob>('push', access);
 
+  const read = createKnownRecords();
   const readRecord = async (id: string) => readHash(await redis.hgetall(keys.hash(id)));
 
   return {
@@ -67,7 +69,8 @@ export function createEventReader(access: QueueAccess): EventReader {
       const queued = sortedAfter(before, await readQueued(queue));
       const references = merge([...indexes.map((key) => walk(redis, key, before)), each(queued)]);
       for await (const page of pagesOf(references)) {
-        const records = await readRecords(redis, page, keys.hash);
+        const hashes = await readHashes(redis, page, keys.hash);
+        const records = page.flatMap(({ id, queued }, index) => read(id, hashes[index] ?? {}) ?? queued ?? []);
         yield records.filter((record) => repository === undefined || isOfRepository(record, repository));
       }
     },
@@ -122,14 +125,19 @@ function stateOf(state: string): PushState | undefined {
   return state === 'failed' ? 'failed' : 'queued';
 }
 
-async function readRecords(redis: RedisConnection, page: readonly Reference[], keyOf: (id: string) => string): Promise<EventRecord[]> {
+/** The hashes of a page in its order; empty ones of events without a record. */
+async function readHashes(
+  redis: RedisConnection,
+  page: readonly Reference[],
+  keyOf: (id: string) => string,
+): Promise<readonly Readonly<Record<string, string>>[]> {
   const pipeline = redis.pipeline();
   for (const { id } of page) pipeline.hgetall(keyOf(id));
   const answers = (await pipeline.exec()) ?? [];
-  return page.flatMap(({ queued }, index) => {
+  return page.map((_, index) => {
     const [error, hash] = answers[index] ?? [new Error('Redis did not answer')];
     if (error) throw error;
-    return readHash(hash as Record<string, string>) ?? queued ?? [];
+    return hash as Record<string, string>;
   });
 }
 
