@@ -66,7 +66,7 @@ export function createActivityRoutes(read: ReadActivities | undefined): Route[] 
         const [pushes, recorded] = before;
         const { activity, next, asOf } = await listActivity(ports, read, access, {
           ...query,
-          among: labelledKeys(ports, label),
+          among: await labelledKeys(ports, label),
           before: [pushes, recorded],
         });
         return { activity: [...activity], ...defined({ asOf }), ...(next && { next: next.map((one) => one ?? end).join('~') }) };

@@ -106,6 +106,7 @@ export async function addDashboard(app: FastifyInstance, options: DashboardOptio
       const call = { ...visit, params: request.params, query: queryOf(request.query), settings: options.settings };
       const shown = await contentFor(await page.show(call), visit);
       if ('redirect' in shown) return reply.redirect(shown.redirect, 303);
+      await options.turns.next();
       return sendPage(request, reply, viewer, { ...defined({ section: page.section }), ...shown });
     });
   const live = createLivePages();

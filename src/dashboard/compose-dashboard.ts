@@ -13,7 +13,7 @@ import type { Foundation } from '../service/compose/foundation.ts';
 
 /** Builds the dashboard. Throws ConfigError if the process has no API, and no address of another one is configured. */
 export function composeDashboard(
-  { settings, logger, outbound }: Pick<Foundation, 'settings' | 'logger' | 'outbound'>,
+  { settings, logger, outbound, turns }: Pick<Foundation, 'settings' | 'logger' | 'outbound' | 'turns'>,
   hasApi: boolean,
 ): AddDashboard {
   const { webhookUrl, teamLabel, publicUrl, requestsPerMinute } = settings.config.dashboard;
@@ -23,9 +23,10 @@ export function composeDashboard(
   return async (scope, app) => {
     // Imported only if the dashboard is served, because templates and pages need memory.
     const { addDashboard } = await import('./add-dashboard.ts');
-    const transport = elsewhere ?? connectWithin(app);
+    const transport = elsewhere ?? connectWithin(app, turns);
     await addDashboard(scope, {
       transport,
+      turns,
       identification,
       linkSecret: settings.dashboardSecrets.session,
       settings: { webhookUrl, teamLabel, cluster: settings.config.cluster.name },

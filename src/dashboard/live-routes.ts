@@ -1,6 +1,5 @@
 /** Serves the part of each page that changes, for the script of open pages. Callers who are shown the same share one reading, and those of them who may do the same share what was written. */
 import { createHash } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -71,7 +70,7 @@ export function addLiveRoutes(app: FastifyInstance, means: DashboardMeans, live:
       const visit = await startVisit(request, means);
       const read = () => readPage(page, request, visit, means);
       const key = page.isPersonal ? undefined : keyOf(request, visit);
-      const content = await write(key === undefined ? createReading('', 0, read()) : share(key, request, read), visit);
+      const content = await write(key === undefined ? createReading('', 0, read()) : share(key, request, read), visit, means);
       return 'redirect' in content ? reply.redirect(content.redirect, 303) : sendContent(request, reply, content);
     });
 }
@@ -95,22 +94,30 @@ function readPage(
 }
 
 /** What was read, as this user is shown it. */
-async function write({ shown, contents }: Reading, visit: Visit): Promise<Content | Redirection> {
+async function write({ shown, contents }: Reading, visit: Visit, { turns }: DashboardMeans): Promise<Content | Redirection> {
   const read = await shown;
   const rights = 'offer' in read ? await readRights(visit.api, visit.caller, read.acted) : undefined;
   const key = rights?.key ?? '';
   const content =
     contents.get(key) ??
-    writeFor(async () => ('offer' in read && rights !== undefined ? read.offer(rights) : (read as PageContent | Redirection)), visit);
+    writeFor(
+      async () => ('offer' in read && rights !== undefined ? read.offer(rights) : (read as PageContent | Redirection)),
+      visit,
+      turns,
+    );
   contents.set(key, content);
   content.catch(() => contents.get(key) === content && contents.delete(key));
   return content;
 }
 
-async function writeFor(show: () => Promise<PageContent | Redirection>, { viewer }: Visit): Promise<Content | Redirection> {
+async function writeFor(
+  show: () => Promise<PageContent | Redirection>,
+  { viewer }: Visit,
+  turns: DashboardMeans['turns'],
+): Promise<Content | Redirection> {
   const shown = await show();
   if ('redirect' in shown) return shown;
-  await nextTurn();
+  await turns.next();
   const text = writeContent({ ...shown, viewer });
   const etag = `W/"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
   return { text, etag, encoded: new Map() };

@@ -1,18 +1,17 @@
 /** Connects the dashboard to the API in its own process, or in another one. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
+import type { Turns } from '../core/async/turns.ts';
 import { defined } from '../core/model/defined.ts';
 import type { ApiTransport } from './api-client.ts';
 
 /** The timeout of a response; of a stream, only of its beginning. */
 const timeoutMs = 15_000;
 
-/** Connects to the API of this process without a socket. `peer` is the address of the browser or proxy. */
-export function connectWithin(app: FastifyInstance): ApiTransport {
+/** Connects to the API of this process without a socket. What a page asks and reads gives way to pushes. `peer` is the address of the browser or proxy. */
+export function connectWithin(app: FastifyInstance, turns: Pick<Turns, 'next'>): ApiTransport {
   return {
     async send({ method, path, headers, body, peer }) {
-      // A page asks several questions at once. Between two of them, other work has its turn.
-      await nextTurn();
+      await turns.next();
       const answer = await app.inject({
         method,
         url: `/api/v1${path}`,
@@ -20,6 +19,8 @@ export function connectWithin(app: FastifyInstance): ApiTransport {
         remoteAddress: peer,
         ...defined({ payload: body }),
       });
+      // A page reads several answers. Between two of them, other work has its turn.
+      await turns.next();
       return { status: answer.statusCode, text: answer.body };
     },
     async stream({ path, headers, peer }, signal) {

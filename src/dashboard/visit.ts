@@ -1,5 +1,6 @@
 /** One request to the dashboard: the user, the language, and the API with the user's rights. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Turns } from '../core/async/turns.ts';
 import { getCaller } from '../service/api/routes/installation.ts';
 import { createApi, type Api, ApiFailure, type ApiTransport } from './api-client.ts';
 import { html } from './html.ts';
@@ -18,6 +19,8 @@ export interface DashboardMeans {
   /** The secret with which links in notifications are signed; absent if they are not signed. */
   readonly linkSecret?: (() => string | undefined) | undefined;
   readonly settings: PageSettings;
+  /** When a page that was read may be written: pushes go first. */
+  readonly turns: Pick<Turns, 'next'>;
 }
 
 export interface Visit {

@@ -8,6 +8,7 @@ import type { InstallationPorts, PolicyPorts } from '../../src/service/api/ports
 import type { DashboardOptions } from '../../src/dashboard/add-dashboard.ts';
 import type { Identification } from '../../src/dashboard/sender.ts';
 import { createSeal } from '../../src/dashboard/session.ts';
+import { createTurns, type Turns } from '../../src/core/async/turns.ts';
 import { connectWithin } from '../../src/dashboard/transport.ts';
 import type { EventRecord } from '../../src/service/queue/event-record.ts';
 import { startApi } from '../service/api/fake-events.ts';
@@ -27,6 +28,7 @@ interface Options {
   /** What wings add to the API. */
   readonly added?: AddedRoutes;
   readonly more?: Partial<DashboardOptions>;
+  readonly turns?: Turns;
 }
 
 /** Sessions that users sign in to with a token. */
@@ -52,6 +54,7 @@ export function openDashboard(
     stale,
     added,
     more,
+    turns = createTurns(),
   }: Options = {},
 ) {
   const patched: Patched[] = [];
@@ -66,9 +69,11 @@ export function openDashboard(
       ...(reader && { reader }),
       ...(stale && { stale }),
       ...(added && { added }),
+      turns,
     },
     (own, logger) => ({
-      transport: connectWithin(own),
+      transport: connectWithin(own, turns),
+      turns,
       identification,
       settings: { teamLabel: 'team' },
       requestsPerMinute: 100_000,

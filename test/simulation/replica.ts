@@ -14,6 +14,7 @@ import { createConfirmParent, createWhyHeld, followParents } from '../../src/bas
 import { openCredentials } from '../../src/service/compose/registries.ts';
 import { createSources, createWorkPorts, readContextOf } from '../../src/service/compose/work-ports.ts';
 import { createDiscovery } from '../../src/service/kube/discovery.ts';
+import { createTurns } from '../../src/core/async/turns.ts';
 import { needsLabels } from '../../src/core/model/policy-defaults.ts';
 import { processPoll } from '../../src/service/poll/process-poll.ts';
 import { noProxies } from '../../src/core/model/proxy.ts';
@@ -79,6 +80,7 @@ const older: Foundation = {
   olderVersions,
   logger: createLogger('silent'),
   metrics: createMetrics(),
+  turns: createTurns(),
   outbound: openOutbound(noProxies),
 };
 /** What each version is started with. */

@@ -1,5 +1,5 @@
 /** Reads versions of a base: the digests of tags, and the layers of those that are not known yet. */
-import { inParallel, inSlices, sortInSlices } from '../../core/async/in-parallel.ts';
+import { inParallel, inSlices, slicesUntil, sortInSlices } from '../../core/async/in-parallel.ts';
 import { describeError } from '../../core/model/errors.ts';
 import { formatRepository } from '../../core/model/image-reference.ts';
 import type { ImageSource } from '../../core/model/image-source.ts';
@@ -82,7 +82,7 @@ export async function tagsOfLine(
 
 /** Tags in the order in which they are read: first those of the line, the newest first, then all others. */
 export function orderTags(tags: readonly string[], order: LineTags, signal: AbortSignal): Promise<string[]> {
-  return sortInSlices(tags, (a, b) => newestFirst(a, b, order), signal);
+  return sortInSlices(tags, (a, b) => newestFirst(a, b, order), slicesUntil(signal));
 }
 
 /** Versions in the order in which they are compared: the selected one, then those of the line, the newest first, then all others. */
@@ -97,7 +97,11 @@ export async function orderVersions<V extends Pick<KnownBase, 'digest' | 'tags'>
     ordered.push({ ...version, tags: version.tags.toSorted((a, b) => newestFirst(a, b, order)) });
   });
   const isSelected = ({ digest }: V) => Number(digest === selected);
-  return sortInSlices(ordered, (a, b) => isSelected(b) - isSelected(a) || newestFirst(a.tags[0] ?? '', b.tags[0] ?? '', order), signal);
+  return sortInSlices(
+    ordered,
+    (a, b) => isSelected(b) - isSelected(a) || newestFirst(a.tags[0] ?? '', b.tags[0] ?? '', order),
+    slicesUntil(signal),
+  );
 }
 
 function newestFirst(a: string, b: string, { own, compare }: LineTags): number {

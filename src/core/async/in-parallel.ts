@@ -44,19 +44,27 @@ export async function inSlices<T>(
   }
 }
 
+/** Visits all items, and lets others have their turn in between. */
+export type Each = <T>(items: Iterable<T>, visit: (item: T) => void) => Promise<void>;
+
+/** Slices of `inSlices` that stop with the signal. */
+export function slicesUntil(signal: AbortSignal): Each {
+  return (items, visit) => inSlices(items, signal, visit);
+}
+
 /** How many items are sorted at once before they are merged. */
 const runLength = 256;
 
-/** A sorted copy, as `toSorted` returns it, that yields to the event loop. Stops with the signal. */
-export async function sortInSlices<T>(items: readonly T[], compare: (a: T, b: T) => number, signal: AbortSignal): Promise<T[]> {
+/** A sorted copy, as `toSorted` returns it, that is made in the slices of `each`. */
+export async function sortInSlices<T>(items: readonly T[], compare: (a: T, b: T) => number, each: Each): Promise<T[]> {
   const starts = Array.from({ length: Math.ceil(items.length / runLength) }, (_, index) => index * runLength);
   let runs: T[][] = [];
-  await inSlices(starts, signal, (start) => runs.push(items.slice(start, start + runLength).toSorted(compare)));
+  await each(starts, (start) => void runs.push(items.slice(start, start + runLength).toSorted(compare)));
   while (runs.length > 1) {
     const merged: T[][] = [];
     for (let index = 0; index < runs.length; index += 2) {
       const run: T[] = [];
-      await inSlices(merge(runs[index] ?? [], runs[index + 1] ?? [], compare), signal, (item) => run.push(item));
+      await each(merge(runs[index] ?? [], runs[index + 1] ?? [], compare), (item) => void run.push(item));
       merged.push(run);
     }
     runs = merged;

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { createDateFound } from '../causes/found-since.ts';
 import { createRecentReport, makeDated } from '../causes/recent-report.ts';
 import { describeError, PermanentError } from '../../core/model/errors.ts';
+import { createTurns, type Turns } from '../../core/async/turns.ts';
 import type { Repetition } from '../../core/async/repeat.ts';
 import { cut } from '../../core/model/text.ts';
 import type { EventRecord } from '../queue/event-record.ts';
@@ -24,7 +25,7 @@ import { createStreams } from './stream.ts';
 
 export interface ApiOptions extends Omit<
   ApiPorts,
-  'streams' | 'features' | 'causes' | 'recentReport' | 'noteActivity' | 'sight' | 'memory' | 'installation'
+  'streams' | 'features' | 'causes' | 'recentReport' | 'noteActivity' | 'sight' | 'memory' | 'installation' | 'turns'
 > {
   /** The data in Redis about receivers and registries. */
   readonly installation: InstallationPorts;
@@ -37,6 +38,8 @@ export interface ApiOptions extends Omit<
   readonly added?: AddedRoutes | undefined;
   /** A monotonic clock in ms, for the age of what is remembered: one that is set back would keep rights that were taken away. That of the process unless given. */
   readonly elapsed?: () => number;
+  /** Those of the process, in which something else may go first; own ones unless given. */
+  readonly turns?: Turns;
 }
 
 /** The routes that wings add to the API, and the names of these wings. */
@@ -67,7 +70,7 @@ const warningPauseMs = 10_000;
 /** Adds all routes, and the document that describes them. */
 export function addApi(
   app: FastifyInstance,
-  { auth, added = { features: [], routes: [] }, elapsed = () => performance.now(), ...options }: ApiOptions,
+  { auth, added = { features: [], routes: [] }, elapsed = () => performance.now(), turns = createTurns(), ...options }: ApiOptions,
 ): void {
   const authenticate = createAuthenticate(auth, elapsed);
   const { features, causes = [], sight = [], noteActivity = () => undefined } = added;
@@ -94,6 +97,7 @@ export function addApi(
     sight: [...ownSight, ...sight],
     noteActivity,
     streams,
+    turns,
     doctor,
     recentReport,
   };

@@ -28,7 +28,12 @@ export async function countEvents(
   let isComplete = false;
   for (let page = 0; page < maxPages && !isComplete; page++) {
     // Counts of what was read before would be taken for those of now.
-    const { events, next } = await listEvents({ reader: ports.reader }, access, { limit: pageSize, since, before, namespace });
+    const { events, next } = await listEvents({ reader: ports.reader, turns: ports.turns }, access, {
+      limit: pageSize,
+      since,
+      before,
+      namespace,
+    });
     for (const { outcome, policies } of events) {
       const own = namespace === undefined ? policies : policies.filter((policy) => policy.namespace === namespace);
       if (namespace !== undefined && own.length === 0) continue;

@@ -1,5 +1,6 @@
 /** Lists, reads and replays events, limited to those that the caller may see. */
 import { defined } from '../../core/model/defined.ts';
+import type { Turns } from '../../core/async/turns.ts';
 import { hashId, type PushEvent } from '../../core/model/push-event.ts';
 import type { EventRecord } from '../queue/event-record.ts';
 import type { EventReader, Position } from '../queue/read-events.ts';
@@ -15,6 +16,7 @@ export interface EventPorts {
   readonly storePushes: (events: readonly PushEvent[]) => Promise<unknown>;
   readonly now: () => Date;
   readonly unique: () => string;
+  readonly turns: Pick<Turns, 'next'>;
 }
 
 export interface EventQuery {
@@ -51,11 +53,12 @@ const maxNamespaces = 200;
 
 /** A page of events, newest first; of what was read last if Redis does not answer. */
 export function listEvents(
-  { reader, memory }: Pick<EventPorts, 'reader' | 'memory'>,
+  { reader, memory, turns }: Pick<EventPorts, 'reader' | 'memory' | 'turns'>,
   access: Access,
   query: EventQuery,
 ): Promise<EventPage> {
-  return orRecalled({ reader, memory }, async (from, asOf) => ({ ...(await listFrom(from, access, query)), ...defined({ asOf }) }));
+  const list = (from: EventReader) => listFrom(from, access, query, turns);
+  return orRecalled({ reader, memory }, async (from, asOf) => ({ ...(await list(from)), ...defined({ asOf }) }));
 }
 
 /** Reads from Redis, and from memory if Redis does not answer. */
@@ -73,13 +76,14 @@ async function orRecalled<T>(
   }
 }
 
-async function listFrom(reader: EventReader, access: Access, query: EventQuery): Promise<EventPage> {
+async function listFrom(reader: EventReader, access: Access, query: EventQuery, turns: EventPorts['turns']): Promise<EventPage> {
   const { limit, repository, since = 0, until } = query;
   const before = query.before ?? (until === undefined ? undefined : { at: until + 1, id: '' });
   const events: EventView[] = [];
   let examined = 0;
   const asked = new Set<string>();
   for await (const batch of reader.list({ repository, before, ignored: true })) {
+    await turns.next();
     for (const record of batch) {
       if (Date.parse(record.event.receivedAt) < since) return { events };
       const isOf = isConcerned(record, query);

@@ -1,5 +1,5 @@
 /** The places that a caller may see, and the filters of lists of places. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Each } from '../../core/async/in-parallel.ts';
 import { placesOf, type Place, type PlaceState } from '../explain/running-places.ts';
 import type { Access } from './access.ts';
 import type { ApiPorts } from './ports.ts';
@@ -26,47 +26,43 @@ export interface SeenPlaces {
   readonly isComplete: boolean;
 }
 
-/** How long other work waits for the places. */
-const turnMs = 5;
-
 /** The places of the policies that the caller may list, of one repository or of all. Throws AccessError as `listVisible` does. */
 export async function seePlaces(
-  ports: Pick<ApiPorts, 'policies'>,
+  ports: Pick<ApiPorts, 'policies' | 'turns'>,
   access: Access,
   { namespace, repository }: { readonly namespace?: string | undefined; readonly repository?: string | undefined },
 ): Promise<SeenPlaces> {
   const { cluster } = policiesOf(ports);
-  const scoped = (await listVisible(ports, access, namespace)).filter(
-    ({ image }) => image !== undefined && (repository === undefined || image === repository),
-  );
+  const visible = await listVisible(ports, access, namespace);
   const places: Place[] = [];
   let isComplete = true;
-  let began = performance.now();
-  for (const { policy } of scoped) {
+  // Ten thousand plans take seconds, and pushes must not wait for them.
+  await ports.turns.each(visible, ({ policy, image }) => {
+    if (image === undefined || (repository !== undefined && image !== repository)) return;
     const found = placesOf(policy, cluster);
     if (found === undefined) isComplete = false;
     else places.push(...found);
-    if (performance.now() - began < turnMs) continue;
-    // Ten thousand plans take seconds, and pushes must not wait for them.
-    await nextTurn();
-    began = performance.now();
-  }
+  });
   return { places, isComplete };
 }
 
 /** The places that match a filter. */
-export function filterPlaces(places: readonly Place[], { repository, tag, digest, runsIn, workload, search, state }: PlaceFilter): Place[] {
-  const [text, name] = [search?.toLowerCase(), workload?.toLowerCase()];
-  return places.filter(
-    (place) =>
+export async function filterPlaces(places: readonly Place[], filter: PlaceFilter, each: Each): Promise<Place[]> {
+  const { repository, tag, digest, runsIn, state } = filter;
+  const [text, name] = [filter.search?.toLowerCase(), filter.workload?.toLowerCase()];
+  const found: Place[] = [];
+  await each(places, (place) => {
+    const isFound =
       (repository === undefined || place.repository === repository) &&
       (tag === undefined || place.tag === tag) &&
       (digest === undefined || hasDigest(place, digest)) &&
       (runsIn === undefined || place.workload.namespace === runsIn) &&
       (name === undefined || workloadName(place).includes(name)) &&
       (text === undefined || mentions(place, text)) &&
-      (state === undefined || place.state === state),
-  );
+      (state === undefined || place.state === state);
+    if (isFound) found.push(place);
+  });
+  return found;
 }
 
 /** Whether the digest of an image begins like this: the short form of a digest has no algorithm. */

@@ -1,4 +1,5 @@
-/** The filters of a list of policies, and how many policies each further choice would leave. Pure. */
+/** The filters of a list of policies, and how many policies each further choice would leave. */
+import type { Each } from '../../core/async/in-parallel.ts';
 import type { ImagePolicy } from '../../core/model/image-policy.ts';
 import type { PolicyState } from '../../core/model/policy-state.ts';
 import type { Listed } from './listed.ts';
@@ -42,13 +43,17 @@ export interface Filtered {
 const maxFacets = 50;
 
 /** Filters policies. Each count leaves out its own filter, so that it says what another choice would show. */
-export function filterPolicies(all: readonly Listed[], { states, registry, label, search, ...others }: PolicyFilter): Filtered {
+export async function filterPolicies(
+  all: readonly Listed[],
+  { states, registry, label, search, ...others }: PolicyFilter,
+  each: Each,
+): Promise<Filtered> {
   const plain = { ...others, search: search?.toLowerCase() };
   const found: Listed[] = [];
   const counts: Partial<Record<PolicyState, number>> = {};
   const [namespaces, registries, labels] = [new Map<string, number>(), new Map<string, number>(), new Map<string, number>()];
-  for (const one of all) {
-    if (!fits(one, plain)) continue;
+  await each(all, (one) => {
+    if (!fits(one, plain)) return;
     const value = label && labelOf(one.policy, label.key);
     const isOfState = states === undefined || states.includes(one.state);
     const isOfRegistry = registry === undefined || one.registry === registry;
@@ -60,7 +65,7 @@ export function filterPolicies(all: readonly Listed[], { states, registry, label
     if (isOfRegistry && isLabelled) counts[one.state] = (counts[one.state] ?? 0) + 1;
     if (isOfState && isLabelled) count(registries, one.registry);
     if (isOfState && isOfRegistry) count(labels, value);
-  }
+  });
   return { found, counts, facets: { namespaces: facetOf(namespaces), registries: facetOf(registries), labels: facetOf(labels) } };
 }
 
@@ -102,11 +107,22 @@ function count(counts: Map<string, number>, value: string | undefined): void {
   if (value !== undefined) counts.set(value, (counts.get(value) ?? 0) + 1);
 }
 
+/** The most frequent values. There may be a namespace for each policy, so the rest is not sorted. */
 function facetOf(counts: ReadonlyMap<string, number>): Facet[] {
-  return [...counts]
-    .map(([value, number]) => ({ value, count: number }))
-    .toSorted((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1))
-    .slice(0, maxFacets);
+  const first: Facet[] = [];
+  for (const [value, count] of counts) {
+    const last = first.length < maxFacets ? undefined : first.at(-1);
+    const facet = { value, count };
+    if (last !== undefined && compareFacets(facet, last) >= 0) continue;
+    if (last !== undefined) first.pop();
+    const place = first.findLastIndex((one) => compareFacets(one, facet) < 0) + 1;
+    first.splice(place, 0, facet);
+  }
+  return first;
+}
+
+function compareFacets(a: Facet, b: Facet): number {
+  return b.count - a.count || (a.value < b.value ? -1 : 1);
 }
 
 function mentions({ key, image = '', policy: { status } }: Listed, text: string): boolean {

@@ -1,4 +1,5 @@
-/** The orders of a list of policies, and its pages. Pure. */
+/** The orders of a list of policies, and its pages. */
+import type { Each } from '../../core/async/in-parallel.ts';
 import { decisiveCondition } from '../../core/model/decisive-condition.ts';
 import { policyStates, type PolicyState } from '../../core/model/policy-state.ts';
 import type { Listed } from './listed.ts';
@@ -24,49 +25,56 @@ interface Placed {
   readonly rank: string;
 }
 
+/** Which page of a list: its order, how many policies it has at most, and the `next` of the page before. */
+export interface PolicyPage {
+  readonly order: PolicyOrder;
+  readonly limit: number;
+  readonly after?: string | undefined;
+}
+
 /**
- * A page of policies that are sorted by namespace and name. `after` is the `next` of the previous page, RANK:NAMESPACE/NAME. It is the place of that page's
- * last policy, so no policy is missed if that one has been deleted since.
+ * A page of policies that are sorted by namespace and name. The `next` of a page is RANK:NAMESPACE/NAME: the place of its last policy, so no policy is missed if
+ * that one has been deleted since.
  */
-export function pageOf(
+export async function pageOf(
   policies: readonly Listed[],
-  order: PolicyOrder,
-  limit: number,
-  after: string | undefined,
-): { readonly page: readonly Listed[]; readonly next?: string } {
+  { order, limit, after }: PolicyPage,
+  each: Each,
+): Promise<{ readonly page: readonly Listed[]; readonly next?: string }> {
   const [encoded = '', key = ''] = (after ?? '').split(/:(.*)/s);
-  const from = after === undefined ? undefined : { rank: decodeRank(encoded), key };
+  const first = firstOf(rankIn[order], limit + 1, after === undefined ? undefined : { rank: decodeRank(encoded), key });
+  await each(policies, first.consider);
   // One more than the page shows whether there is a next one.
-  const found = firstOf(policies, rankIn[order], limit + 1, from);
-  const page = found.slice(0, limit);
+  const page = first.placed.slice(0, limit);
   const last = page.at(-1);
   return {
     page: page.map(({ listed }) => listed),
-    ...(found.length > page.length && last !== undefined && { next: `${encodeURIComponent(last.rank)}:${last.listed.key}` }),
+    ...(first.placed.length > page.length && last !== undefined && { next: `${encodeURIComponent(last.rank)}:${last.listed.key}` }),
   };
 }
 
 /** The first `count` policies after a place, in their order. A page is a hundredth of all policies, so these are picked out instead of sorting all. */
 function firstOf(
-  policies: readonly Listed[],
   rankOf: (listed: Listed) => string,
   count: number,
   from: { readonly rank: string; readonly key: string } | undefined,
-): readonly Placed[] {
-  const first: Placed[] = [];
-  for (const listed of policies) {
-    const rank = rankOf(listed);
-    if (from !== undefined && !(rank > from.rank || (rank === from.rank && listed.key > from.key))) continue;
-    // Policies of one rank keep their order, so one that is not before the last one is not before any.
-    const last = first.at(-1);
-    if (last === undefined || rank >= last.rank) {
-      if (first.length < count) first.push({ listed, rank });
-      continue;
-    }
-    if (first.length === count) first.pop();
-    first.splice(placeOf(rank, first), 0, { listed, rank });
-  }
-  return first;
+): { readonly placed: readonly Placed[]; consider(listed: Listed): void } {
+  const placed: Placed[] = [];
+  return {
+    placed,
+    consider(listed) {
+      const rank = rankOf(listed);
+      if (from !== undefined && !(rank > from.rank || (rank === from.rank && listed.key > from.key))) return;
+      // Policies of one rank keep their order, so one that is not before the last one is not before any.
+      const last = placed.at(-1);
+      if (last === undefined || rank >= last.rank) {
+        if (placed.length < count) placed.push({ listed, rank });
+        return;
+      }
+      if (placed.length === count) placed.pop();
+      placed.splice(placeOf(rank, placed), 0, { listed, rank });
+    },
+  };
 }
 
 /** Where a rank belongs among sorted ones: behind its equals. */

@@ -4,6 +4,7 @@ import type { ImagePolicy, PolicyName } from '../../core/model/image-policy.ts';
 import type { Origins } from '../../core/model/image-origin.ts';
 import type { RegistryAliases } from '../../core/model/image-reference.ts';
 import type { WorkloadRef } from '../../core/model/workload.ts';
+import type { Turns } from '../../core/async/turns.ts';
 import type { Announcements } from '../queue/unannounced-finds.ts';
 import type { ListedProcess } from '../queue/process-list.ts';
 import type { ListedReceiver } from '../queue/receiver-list.ts';
@@ -53,6 +54,8 @@ export interface ApiPorts extends EventPorts {
   /** Notes what a caller asked for, of which the object itself says nothing. */
   readonly noteActivity: (activities: readonly IdentifiedActivity[]) => void;
   readonly logger: Logger;
+  /** When what takes long may go on, because what readers ask for gives way to pushes. */
+  readonly turns: Turns;
 }
 
 /** What does not answer. cluster: the API server; what is shown of the cluster is as of `since`. redis: what is in Redis cannot be shown. */

@@ -1,5 +1,6 @@
 /** Finds the policies that a caller may see. */
-import { inParallel } from '../../core/async/in-parallel.ts';
+import { inParallel, sortInSlices } from '../../core/async/in-parallel.ts';
+import type { Turns } from '../../core/async/turns.ts';
 import { policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
 import { type Access, AccessError } from './access.ts';
 import { hasLabel, type Label } from './filter-policies.ts';
@@ -20,15 +21,15 @@ export function policiesOf({ policies }: Pick<ApiPorts, 'policies'>): PolicyPort
 
 /** The policies that the caller may list, sorted by name; throws AccessError(403) for a namespace in which the caller may list none. */
 export async function listVisible(
-  ports: Pick<ApiPorts, 'policies'>,
+  ports: Pick<ApiPorts, 'policies' | 'turns'>,
   access: Access,
   namespace: string | undefined,
 ): Promise<readonly Listed[]> {
   const policies = policiesOf(ports);
   if (namespace !== undefined && !(await access.may({ verb: 'list', namespace })))
     throw new AccessError(403, `this needs permission to list imagepolicies in the namespace ${namespace}`);
-  const all = sortedOf(policies);
-  if (namespace !== undefined) return all.filter(({ policy }) => policy.namespace === namespace);
+  const all = await sortedOf(policies, ports.turns);
+  if (namespace !== undefined) return all.filter((one) => one.namespace === namespace);
   return (await access.may({ verb: 'list' })) ? all : filterVisible(all, access);
 }
 
@@ -41,30 +42,38 @@ interface LastList {
 const lastLists = new WeakMap<PolicyPorts, LastList>();
 
 /** All policies, sorted by namespace and name. The same array as long as no policy changes; most changes create and delete none, so that its order still holds. */
-function sortedOf(policies: PolicyPorts): readonly Listed[] {
+async function sortedOf(policies: PolicyPorts, { each }: Turns): Promise<readonly Listed[]> {
   const last = lastLists.get(policies);
   const found: Listed[] = [];
   let isSame = true;
   let isSameOrder = true;
-  for (const policy of policies.all()) {
+  // A copy: what changes while others have their turn is of the next list.
+  await each([...policies.all()], (policy) => {
     const before = last?.found[found.length];
     const listed = before?.policy === policy ? before : listedOf(policy);
     isSame &&= listed === before;
     isSameOrder &&= listed.key === before?.key;
     found.push(listed);
-  }
+  });
   if (last?.found.length === found.length && isSame) return last.sorted;
-  const places =
-    last?.found.length === found.length && isSameOrder
-      ? last.places
-      : [...found.entries()].sort(([, a], [, b]) => (a.key < b.key ? -1 : 1)).map(([place]) => place);
-  const sorted = places.flatMap((place) => found[place] ?? []);
+  const places = last?.found.length === found.length && isSameOrder ? last.places : await placesOf(found, each);
+  const sorted: Listed[] = [];
+  await each(places, (place) => {
+    const listed = found[place];
+    if (listed !== undefined) sorted.push(listed);
+  });
   lastLists.set(policies, { found, places, sorted });
   return sorted;
 }
 
+/** At which place of the list each policy of the sorted list is. */
+async function placesOf(found: readonly Listed[], each: Turns['each']): Promise<readonly number[]> {
+  const sorted = await sortInSlices([...found.entries()], ([, a], [, b]) => (a.key < b.key ? -1 : 1), each);
+  return sorted.map(([place]) => place);
+}
+
 async function filterVisible(policies: readonly Listed[], access: Access): Promise<readonly Listed[]> {
-  const namespaces = [...new Set(policies.map(({ policy }) => policy.namespace))];
+  const namespaces = [...new Set(policies.map((one) => one.namespace))];
   if (namespaces.length > maxNamespaces)
     throw new AccessError(403, 'you may not list imagepolicies in all namespaces: name one of yours with namespace=');
   const answers = await inParallel(namespaces, questionsAtOnce, (namespace) => access.may({ verb: 'list', namespace }));
@@ -75,13 +84,20 @@ async function filterVisible(policies: readonly Listed[], access: Access): Promi
       return answer?.value === true;
     }),
   );
-  return policies.filter(({ policy }) => seen.has(policy.namespace));
+  return policies.filter(({ namespace }) => seen.has(namespace));
 }
 
 /** The keys of the policies with a label, whoever may see them; undefined without a label. Throws AccessError(503). */
-export function labelledKeys(ports: Pick<ApiPorts, 'policies'>, label: Label | undefined): ReadonlySet<string> | undefined {
+export async function labelledKeys(
+  ports: Pick<ApiPorts, 'policies' | 'turns'>,
+  label: Label | undefined,
+): Promise<ReadonlySet<string> | undefined> {
   if (label === undefined) return undefined;
-  return new Set([...policiesOf(ports).all()].filter((policy) => hasLabel(policy, label)).map(policyKey));
+  const keys = new Set<string>();
+  await ports.turns.each([...policiesOf(ports).all()], (policy) => {
+    if (hasLabel(policy, label)) keys.add(policyKey(policy));
+  });
+  return keys;
 }
 
 /** Finds one policy; throws AccessError(403) if the caller may not get it, and 404 if it does not exist. */

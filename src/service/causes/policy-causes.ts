@@ -6,7 +6,7 @@ import { formatRepository } from '../../core/model/image-reference.ts';
 import type { Condition, PolicyStatus } from '../../core/model/policy-status.ts';
 import { maxFixes } from '../../core/model/notice.ts';
 import { isReason } from '../../core/model/reasons.ts';
-import { mostSevere } from '../../core/model/waiting-fix.ts';
+import { mostSevere, type Vulnerability } from '../../core/model/waiting-fix.ts';
 import { compareCauses, type Cause, type CauseStep, type ReachedPolicy } from './cause.ts';
 import { fixCauseOf } from './fix-causes.ts';
 import { otherReason, reasonRules, type ReasonRule } from './reason-rules.ts';
@@ -16,20 +16,27 @@ type Policy = Pick<ImagePolicy, 'namespace' | 'name' | 'spec' | 'status' | 'pare
 /** What should have ended by itself is Blocked after this time. */
 const patienceMs = 600_000;
 
-/** One cause for all policies that share it. `now`: in ms since 1970. */
-export function policyCauses(policies: Iterable<Policy>, now: number): Cause[] {
-  const found = new Map<string, Cause[]>();
-  for (const policy of policies) {
-    for (const one of knownCausesOf(policy)) {
-      const same = found.get(one.id);
-      if (same === undefined) found.set(one.id, [atTime(one, now)]);
-      else same.push(atTime(one, now));
-    }
-  }
-  return Array.from(found.values(), (same) => {
-    const cause = join(same);
-    return { ...cause, command: commandOf(cause) };
-  });
+/** What is wrong with policies, as far as they were gathered. */
+export interface GatheredCauses {
+  add(policy: Policy): void;
+  /** One cause for all policies that share it. */
+  found(): Cause[];
+}
+
+/** Gathers the causes of policies one by one, because there may be ten thousand. `now`: in ms since 1970. */
+export function gatherCauses(now: number): GatheredCauses {
+  const shared = new Map<string, Shared>();
+  return {
+    add(policy) {
+      for (const one of knownCausesOf(policy)) {
+        const same = shared.get(one.id);
+        const cause = atTime(one, now);
+        if (same === undefined) shared.set(one.id, share(cause));
+        else join(same, cause);
+      }
+    },
+    found: () => Array.from(shared.values(), finish),
+  };
 }
 
 /** The causes of policies, derived once for each version of a policy: a policy that changes is another object. */
@@ -55,8 +62,8 @@ interface PolicyCause extends Cause {
   readonly shouldEnd: boolean;
 }
 
-function atTime({ shouldEnd, ...cause }: PolicyCause, now: number): Cause {
-  const isLasting = shouldEnd && now - Date.parse(cause.since ?? '') > patienceMs;
+function atTime(cause: PolicyCause, now: number): PolicyCause {
+  const isLasting = cause.shouldEnd && now - Date.parse(cause.since ?? '') > patienceMs;
   return isLasting ? { ...cause, urgency: 'Blocked' } : cause;
 }
 
@@ -121,24 +128,62 @@ function rolloutsOf({ rollouts }: PolicyStatus): Cause['rollouts'] {
   return { rolledBack: rollouts.rolledBack, running: rollouts.failed };
 }
 
-/** The most urgent one of some causes with the same id, of all their policies. */
-function join(same: readonly Cause[]): Cause {
-  const first = same.reduce((best, one) => (compareCauses(one, best) < 0 ? one : best));
-  const rollouts = same.flatMap((one) => one.rollouts ?? []);
-  const fixes = first.fixes && mostSevere(same.flatMap((one) => one.fixes ?? []));
-  // Policies may keep the same fix for different reasons: each says its own.
-  const isSameStep = same.every(({ step }) => step === first.step);
-  return {
-    ...first,
-    since: same.map(({ since }) => since).reduce((oldest, since) => ((oldest ?? '') < (since ?? '') ? oldest : since)),
-    policies: same.flatMap(({ policies }) => policies),
-    ...(fixes && { fixes: fixes.slice(0, maxFixes), step: isSameStep ? first.step : 'explain' }),
-    rollouts: rollouts.length === 0 ? undefined : { rolledBack: sumOf(rollouts, 'rolledBack'), running: sumOf(rollouts, 'running') },
-  };
+/** Causes of several policies with the same id, which become one. */
+interface Shared {
+  /** The most urgent one. */
+  first: PolicyCause;
+  since: string | undefined;
+  readonly policies: ReachedPolicy[];
+  rollouts: Cause['rollouts'];
+  readonly fixes: Map<string, Vulnerability>;
+  isSameStep: boolean;
 }
 
-function sumOf(rollouts: readonly NonNullable<Cause['rollouts']>[], key: 'rolledBack' | 'running'): number {
-  return rollouts.reduce((sum, one) => sum + one[key], 0);
+function share(first: PolicyCause): Shared {
+  const shared: Shared = {
+    first,
+    since: first.since,
+    policies: [...first.policies],
+    rollouts: first.rollouts,
+    fixes: new Map(),
+    isSameStep: true,
+  };
+  addFixes(shared, first);
+  return shared;
+}
+
+function join(same: Shared, cause: PolicyCause): void {
+  same.isSameStep &&= cause.step === same.first.step;
+  if (compareCauses(cause, same.first) < 0) same.first = cause;
+  if ((cause.since ?? '') <= (same.since ?? '')) same.since = cause.since;
+  same.policies.push(...cause.policies);
+  same.rollouts = sumOf(same.rollouts, cause.rollouts);
+  addFixes(same, cause);
+}
+
+/** Each vulnerability is kept once, however many policies wait for its fix. */
+function addFixes({ fixes: known }: Shared, { fixes = [] }: PolicyCause): void {
+  for (const fix of fixes) {
+    const before = known.get(fix.id);
+    known.set(fix.id, before === undefined ? fix : (mostSevere([before, fix])[0] ?? fix));
+  }
+}
+
+function finish({ first: { shouldEnd: _shouldEnd, ...first }, since, policies, rollouts, fixes, isSameStep }: Shared): Cause {
+  const cause: Cause = {
+    ...first,
+    since,
+    policies,
+    rollouts,
+    // Policies may keep the same fix for different reasons: each says its own.
+    ...(first.fixes && { fixes: mostSevere([...fixes.values()]).slice(0, maxFixes), step: isSameStep ? first.step : 'explain' }),
+  };
+  return { ...cause, command: commandOf(cause) };
+}
+
+function sumOf(a: Cause['rollouts'], b: Cause['rollouts']): Cause['rollouts'] {
+  if (a === undefined || b === undefined) return a ?? b;
+  return { rolledBack: a.rolledBack + b.rolledBack, running: a.running + b.running };
 }
 
 /** The command for the first of the policies that it concerns. */

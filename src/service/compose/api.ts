@@ -54,7 +54,7 @@ export interface ApiPart {
 
 /** Builds the ports of the API. */
 export function composeApi(
-  { settings, aliases, logger }: Pick<Foundation, 'settings' | 'aliases' | 'logger'>,
+  { settings, aliases, logger, turns }: Pick<Foundation, 'settings' | 'aliases' | 'logger' | 'turns'>,
   redis: RedisAccess,
   { access, policies, doctor, namespaces, added }: ApiMeans,
 ): ApiPart {
@@ -72,12 +72,12 @@ export function composeApi(
     options: {
       auth: authOf(settings, reviews),
       reader: createEventReader(events),
-      changedEvents: createChangedEvents(redis.connection, prefix),
+      changedEvents: createChangedEvents(redis.connection, prefix, turns),
       storePushes: (events) => queue.add(events),
       stale: () => staleOf(redis.awaySince(), policies?.staleSince()),
       recordFeed: createRecordFeed({
         basePlural,
-        changedEvents: createChangedEvents(redis.connection, prefix),
+        changedEvents: createChangedEvents(redis.connection, prefix, turns),
         newActivities: createNewActivities(redis.connection, prefix),
         deliveries,
       }),
@@ -107,6 +107,7 @@ export function composeApi(
       version: readVersion(),
       aliases,
       logger,
+      turns,
     },
     close: async () => {
       await Promise.all([users?.close(), reviews?.close()]);

@@ -1,4 +1,5 @@
 /** The composition root: configuration → adapters → roles. Starts in this order, stops in the reverse one. */
+import { createTurns } from '../../core/async/turns.ts';
 import { defined } from '../../core/model/defined.ts';
 import type { Role } from './roles.ts';
 import type { Wing } from './wing.ts';
@@ -89,6 +90,7 @@ async function layFoundation(
     logger,
     metrics: createMetrics(),
     tracing,
+    turns: createTurns(),
     outbound: openOutbound(settings.proxies),
   };
 }

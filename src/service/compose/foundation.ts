@@ -1,5 +1,6 @@
 /** The foundation of all roles, and connections that several of them share. */
 import { defined } from '../../core/model/defined.ts';
+import type { Turns } from '../../core/async/turns.ts';
 import type { Settings } from '../config/settings.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { readSettingFile } from '../config/setting-file.ts';
@@ -15,7 +16,7 @@ import type { Check } from '../telemetry/readiness.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import { readTrustRoot } from '../verify/trust.ts';
 
-/** The settings, versions, logger, metrics, traces and outgoing connections of the process. */
+/** The settings, versions, logger, metrics, traces, turns and outgoing connections of the process. */
 export interface Foundation {
   readonly settings: Settings;
   readonly aliases: ReadonlyMap<string, string>;
@@ -23,6 +24,8 @@ export interface Foundation {
   readonly olderVersions: readonly OlderVersion[];
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** When pages may go on: pushes go first. */
+  readonly turns: Turns;
   /** The outgoing connections to everything but registries and the cluster. */
   readonly outbound: Outbound;
   /** The traces of the process; absent if traces are off. */

@@ -1,4 +1,5 @@
 /** The workers of the queues `push`, `policy`, `check` and `poll`. */
+import type { Turns } from '../../core/async/turns.ts';
 import { processPoll, type PollPorts } from '../poll/process-poll.ts';
 import { createTick } from '../poll/tick.ts';
 import type { PolicyJob, PollJob, PushJob, ScanJob } from '../queue/jobs.ts';
@@ -24,12 +25,13 @@ interface QueueWorkerOptions {
   readonly storedOn: QueueAccess | undefined;
   readonly spans: JobSpans | undefined;
   readonly askCheck: AskCheck;
+  readonly turns: Turns;
 }
 
 /** Builds the workers, the one of the pushes first; they are not started. */
 export function createQueueWorkers(
   ports: PollPorts,
-  { access, storedOn, spans, askCheck }: QueueWorkerOptions,
+  { access, storedOn, spans, askCheck, turns }: QueueWorkerOptions,
 ): [pushes: QueueWorker, ...QueueWorker[]] {
   const tick = createTick(ports);
   const common = { access, now: Date.now, random: Math.random };
@@ -40,7 +42,7 @@ export function createQueueWorkers(
       concurrency: concurrency.push,
       storedOn,
       read: readPushJob,
-      process: (job, context) => processPush(job, context, ports),
+      process: (job, context) => turns.first(() => processPush(job, context, ports)),
       inSpan: spans?.push,
     }),
     createWorker<PolicyJob>({
@@ -48,7 +50,7 @@ export function createQueueWorkers(
       queue: 'policy',
       concurrency: concurrency.policy,
       read: readPolicyJob,
-      process: (job, context) => processTask(job, context, ports),
+      process: (job, context) => turns.first(() => processTask(job, context, ports)),
       inSpan: spans?.policy,
     }),
     createWorker<PolicyJob>({

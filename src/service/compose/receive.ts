@@ -31,7 +31,7 @@ export function composeReceive(
   redis: RedisAccess,
   onStoring: () => void,
 ): Part & { address(): string | undefined } {
-  const { settings, aliases, logger, metrics, tracing } = foundation;
+  const { settings, aliases, logger, metrics, tracing, turns } = foundation;
   const { config } = settings;
   const onError = (error: Error) => logger.debug({ err: error }, 'push queue error');
   const { confirmWithin } = config.listen;
@@ -80,7 +80,7 @@ export function composeReceive(
         aliases,
         storePushes(events) {
           redis.noteStored(events.length);
-          return storeAndFollow(events);
+          return turns.first(() => storeAndFollow(events));
         },
         endScan: scanWaits.end,
         storeScans,

@@ -72,6 +72,7 @@ export function createProcessors(foundation: Foundation, caches: WorkCaches, con
     storedOn: connections.storesPushes ? means.storing : undefined,
     spans: tracing && createJobSpans(tracing, traces),
     askCheck: openChecks(foundation, caches, queue),
+    turns: foundation.turns,
   });
   return {
     redis,

@@ -1,4 +1,5 @@
 /** Counts places by repository and by version. Pure. */
+import { type Each, sortInSlices } from '../../core/async/in-parallel.ts';
 import { defined } from '../../core/model/defined.ts';
 import { policyKey } from '../../core/model/image-policy.ts';
 import { workloadKey } from '../../core/model/workload.ts';
@@ -41,23 +42,36 @@ export function placeKey({ workload, container }: Pick<Place, 'workload' | 'cont
 }
 
 /** The repositories of these places: first those with places that are behind, then by name. */
-export function repositoriesOf(places: readonly Place[]): RunningRepository[] {
-  return [...Map.groupBy(places, ({ repository }) => repository)]
-    .map(([repository, own]) => ({
+export async function repositoriesOf(places: readonly Place[], each: Each): Promise<RunningRepository[]> {
+  const found: RunningRepository[] = [];
+  await each(await byRepository(places, each), ([repository, own]) => {
+    found.push({
       repository,
       ...countOf(own),
       namespaces: new Set(own.map(({ workload }) => workload.namespace)).size,
       policies: new Set(own.map(({ policy }) => policyKey(policy))).size,
       versions: groupByVersion(own).filter((mentions) => mentions.some(({ isWanted }) => !isWanted)).length,
-    }))
-    .sort((a, b) => Number(b.behind > 0) - Number(a.behind > 0) || (a.repository < b.repository ? -1 : 1));
+    });
+  });
+  return sortInSlices(found, (a, b) => Number(b.behind > 0) - Number(a.behind > 0) || (a.repository < b.repository ? -1 : 1), each);
 }
 
 /** The versions that run somewhere or are selected for somewhere, by repository, the newest first. */
-export function versionsOf(places: readonly Place[]): RunningVersion[] {
-  return [...Map.groupBy(places, ({ repository }) => repository)]
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .flatMap(([repository, own]) => versionsOfOne(repository, own));
+export async function versionsOf(places: readonly Place[], each: Each): Promise<RunningVersion[]> {
+  const found: RunningVersion[] = [];
+  const sorted = await sortInSlices([...(await byRepository(places, each))], ([a], [b]) => (a < b ? -1 : 1), each);
+  await each(sorted, ([repository, own]) => void found.push(...versionsOfOne(repository, own)));
+  return found;
+}
+
+async function byRepository(places: readonly Place[], each: Each): Promise<ReadonlyMap<string, readonly Place[]>> {
+  const groups = new Map<string, Place[]>();
+  await each(places, (place) => {
+    const own = groups.get(place.repository);
+    if (own === undefined) groups.set(place.repository, [place]);
+    else own.push(place);
+  });
+  return groups;
 }
 
 /** One mention of a version: a place that runs it, or that should. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { sortInSlices } from '../../../src/core/async/in-parallel.ts';
+import { slicesUntil, sortInSlices } from '../../../src/core/async/in-parallel.ts';
 
 const { signal } = new AbortController();
 
@@ -10,7 +10,7 @@ test('items are sorted as at once, and equal ones stay in their order', async ()
   await fc.assert(
     fc.asyncProperty(items, async (list) => {
       const compare = (a: { readonly key: number }, b: { readonly key: number }) => a.key - b.key;
-      assert.deepEqual(await sortInSlices(list, compare, signal), list.toSorted(compare));
+      assert.deepEqual(await sortInSlices(list, compare, slicesUntil(signal)), list.toSorted(compare));
     }),
     { numRuns: 40 },
   );
@@ -20,11 +20,11 @@ test('a sort of many items yields to others, and stops with its signal', async (
   const items = Array.from({ length: 200_000 }, (_, index) => `${(index * 7919) % 200_003}`);
   let turns = 0;
   const timer = setInterval(() => turns++, 0);
-  await sortInSlices(items, (a, b) => a.localeCompare(b), signal);
+  await sortInSlices(items, (a, b) => a.localeCompare(b), slicesUntil(signal));
   clearInterval(timer);
   assert.ok(turns > 3, `${turns} turns`);
   const controller = new AbortController();
-  const sorting = sortInSlices(items, (a, b) => a.localeCompare(b), controller.signal);
+  const sorting = sortInSlices(items, (a, b) => a.localeCompare(b), slicesUntil(controller.signal));
   controller.abort(new Error('stopped'));
   await assert.rejects(sorting);
 });

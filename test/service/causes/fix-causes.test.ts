@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { PolicySpec } from '../../../src/core/model/image-policy.ts';
 import type { Condition, PolicyStatus } from '../../../src/core/model/policy-status.ts';
 import { orderCauses } from '../../../src/service/causes/cause.ts';
-import { policyCauses } from '../../../src/service/causes/policy-causes.ts';
+import { policyCauses } from './causes-of.ts';
 import { assessmentOf, containerOf, running, vulnerabilities } from '../../core/model/assessments.ts';
 import { digestOf, policyOf, specOf } from '../../core/model/samples.ts';
 

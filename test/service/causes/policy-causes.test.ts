@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Condition, PolicyStatus } from '../../../src/core/model/policy-status.ts';
-import { policyCauses } from '../../../src/service/causes/policy-causes.ts';
+import { policyCauses } from './causes-of.ts';
 import { policyOf, specOf } from '../../core/model/samples.ts';
 
 const now = Date.parse('2026-03-01T12:00:00Z');

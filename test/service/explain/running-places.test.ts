@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ImagePolicy } from '../../../src/core/model/image-policy.ts';
 import type { Workload } from '../../../src/core/model/workload.ts';
+import { createTurns } from '../../../src/core/async/turns.ts';
 import { repositoriesOf, versionsOf } from '../../../src/service/explain/image-versions.ts';
 import { placesOf } from '../../../src/service/explain/running-places.ts';
 import { strategies } from '../../../src/core/select/strategies/index.ts';
@@ -10,6 +11,7 @@ import { digestOf, latestSpec, policyOf, specOf, workloadOf } from '../../core/m
 import { changedAt, changedWorkload, image, rolledOut, viewOf, withLastUpdate } from '../../core/rollout/rollout-samples.ts';
 import { samplePorts } from '../api/sample-policies.ts';
 
+const { each } = createTurns();
 const selectedAt = '2026-03-01T11:00:00Z';
 const selects = (tag: string, more: Partial<ImagePolicy> = {}) =>
   policyOf({ status: { latest: { tag, digest: digestOf('b'), selectedAt } }, ...more });
@@ -114,14 +116,14 @@ const inNamespace = (namespace: string, text: string, latest: string) => {
   return placesOf(policy, clusterOf(runs(text, target))) ?? assert.fail();
 };
 
-test('versions are counted by namespace, the newest first, with those that are selected and run nowhere', () => {
+test('versions are counted by namespace, the newest first, with those that are selected and run nowhere', async () => {
   const places = [
     ...inNamespace('a', `${image}:1.9.0`, '1.10.0'),
     ...inNamespace('b', `${image}:1.9.0@${digestOf('a')}`, '1.9.0'),
     ...inNamespace('c', `${image}:1.2.0`, '1.10.0'),
   ];
   assert.deepEqual(
-    versionsOf(places).map(({ tag, digest, places: count, behind, namespaces }) => [
+    (await versionsOf(places, each)).map(({ tag, digest, places: count, behind, namespaces }) => [
       tag,
       digest,
       count,
@@ -134,17 +136,19 @@ test('versions are counted by namespace, the newest first, with those that are s
       ['1.2.0', undefined, 1, 1, 'c 1'],
     ],
   );
-  assert.deepEqual(repositoriesOf(places), [{ repository: image, places: 3, behind: 2, versions: 2, namespaces: 3, policies: 3 }]);
+  assert.deepEqual(await repositoriesOf(places, each), [
+    { repository: image, places: 3, behind: 2, versions: 2, namespaces: 3, policies: 3 },
+  ]);
 });
 
-test('one tag with two digests is two versions, and a container that two policies select is one place', () => {
+test('one tag with two digests is two versions, and a container that two policies select is one place', async () => {
   const spec = latestSpec();
   const [first, second] = [digestOf('a'), digestOf('b')];
   const cluster = clusterOf(runs(`${image}:latest@${first}`));
   const status = { latest: { tag: 'latest', digest: second, selectedAt } };
   const places = ['one', 'two'].flatMap((name) => placesOf(policyOf({ name, uid: name, spec, status }), cluster) ?? []);
   assert.deepEqual(
-    versionsOf(places).map(({ digest, places: count, behind }) => [digest, count, behind]),
+    (await versionsOf(places, each)).map(({ digest, places: count, behind }) => [digest, count, behind]),
     [
       [second, 0, 0],
       [first, 1, 1],

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { PushEvent } from '../../../src/core/model/push-event.ts';
+import { createTurns } from '../../../src/core/async/turns.ts';
 import { createActivityWriter, createNewActivities } from '../../../src/service/queue/activity-stream.ts';
 import { createChangedEvents } from '../../../src/service/queue/changed-events.ts';
 import { connectProducer, type RedisConnection } from '../../../src/service/queue/connection.ts';
@@ -34,7 +35,7 @@ const eventOf = (id: string): PushEvent => ({
 
 test('a push is found when it is new, and when one of its results changes', async () => {
   const prefix = '{changed}';
-  const changed = createChangedEvents(connection, prefix);
+  const changed = createChangedEvents(connection, prefix, createTurns());
   const log = createEventLog({ redis: connection, prefix }, assert.fail);
   const found = async () => (await changed()).map(({ event: { id } }) => id).toSorted();
   assert.deepEqual(await found(), []);
@@ -52,7 +53,7 @@ test('a push is found when it is new, and when one of its results changes', asyn
 
 test('what is ignored again is found again', async () => {
   const prefix = '{ignored}';
-  const changed = createChangedEvents(connection, prefix);
+  const changed = createChangedEvents(connection, prefix, createTurns());
   const log = createIgnoredLog({
     redis: connection,
     prefix,
@@ -75,7 +76,7 @@ test('what is ignored again is found again', async () => {
 
 test('a push for thousands of policies is read again only when a result is added', async () => {
   const prefix = '{large}';
-  const changed = createChangedEvents(connection, prefix);
+  const changed = createChangedEvents(connection, prefix, createTurns());
   const log = createEventLog({ redis: connection, prefix }, assert.fail);
   const policies = Array.from({ length: 300 }, (_, index) => `shop/web-${index}`);
   const result = { at: new Date().toISOString(), kind: 'retrying', reason: 'Updated', message: '' } as const;

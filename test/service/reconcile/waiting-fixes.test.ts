@@ -5,7 +5,7 @@ import type { PolicySpec } from '../../../src/core/model/image-policy.ts';
 import type { PolicyStatus } from '../../../src/core/model/policy-status.ts';
 import { waitingFixOf } from '../../../src/core/model/waiting-fix.ts';
 import { policyNotices } from '../../../src/core/status/policy-notices.ts';
-import { policyCauses } from '../../../src/service/causes/policy-causes.ts';
+import { policyCauses } from '../causes/causes-of.ts';
 import { digestOf } from '../../core/model/samples.ts';
 import { critical, day, scanOf, startVulnerable, waits } from './vulnerable-world.ts';
 import { image } from './world.ts';

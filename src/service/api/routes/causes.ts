@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { defined } from '../../../core/model/defined.ts';
 import { toSeconds } from '../../../core/model/text.ts';
 import { vulnerabilitySeverities } from '../../../core/model/vulnerabilities.ts';
-import { type Cause, causeKinds, causeSteps, orderCauses, urgencies, withoutRepeated } from '../../causes/cause.ts';
+import { type Cause, causeKinds, causeSteps, orderCauses, type ReachedPolicy, urgencies, withoutRepeated } from '../../causes/cause.ts';
 import { findingCauses } from '../../causes/finding-causes.ts';
 import type { DatedReport } from '../../causes/recent-report.ts';
-import { policyCauses } from '../../causes/policy-causes.ts';
+import { gatherCauses } from '../../causes/policy-causes.ts';
 import { type Access, AccessError } from '../access.ts';
 import { requireReport } from '../doctor-api.ts';
 import type { ApiPorts } from '../ports.ts';
@@ -94,23 +94,31 @@ export const getCauses = defineRoute({
   answer: causeList,
   async handle({ query: { namespace, id, policy }, access, ports }) {
     const now = ports.now();
+    const { turns } = ports;
     const visible =
-      policy === undefined
-        ? (await listVisible(ports, access, namespace)).map((one) => one.policy)
-        : [await seePolicy(ports, access, policy)];
-    const own = policyCauses(visible, now.getTime());
+      policy === undefined ? await listVisible(ports, access, namespace) : [{ policy: await seePolicy(ports, access, policy) }];
+    const gathered = gatherCauses(now.getTime());
+    await turns.each(visible, (one) => gathered.add(one.policy));
+    const own = gathered.found();
     const added = policy === undefined ? await Promise.all(ports.causes.map((find) => find(access, namespace))) : [];
     const recent = namespace === undefined && policy === undefined ? await reportFor(access, ports) : undefined;
     const all = orderCauses(withoutRepeated([...own, ...added.flat(), ...findingCauses(recent?.report?.findings ?? [], recent?.since)]));
     const wanted = id === undefined ? all : all.filter((one) => one.id === id);
     // A policy may have a cause of its own and a fix that waits.
+    const affected = new Set<string>();
+    const namespaces = new Set<string>();
     const urgent = own.flatMap((one) => (one.urgency === 'Passing' ? [] : one.policies));
-    const affected = [...new Map(urgent.map((one) => [`${one.namespace}/${one.name}`, one])).values()];
+    await turns.each(urgent, (one) => {
+      affected.add(`${one.namespace}/${one.name}`);
+      namespaces.add(one.namespace);
+    });
+    const causes: z.input<typeof cause>[] = [];
+    await turns.each(wanted.slice(0, maxCauses), (one) => void causes.push(show(one, id === undefined ? maxNamed : maxNamedOfOne)));
     return {
       at: toSeconds(now),
-      causes: wanted.slice(0, maxCauses).map((one) => show(one, id === undefined ? maxNamed : maxNamedOfOne)),
+      causes,
       more: Math.max(0, wanted.length - maxCauses),
-      policies: { total: visible.length, affected: affected.length, namespaces: namespacesOf(affected) },
+      policies: { total: visible.length, affected: affected.size, namespaces: namespaces.size },
       ...(recent !== undefined && { installation: defined({ checkedAt: recent.report?.checkedAt }) }),
     };
   },
@@ -133,15 +141,19 @@ function show({ policies, since, rollouts, command, said, fixes, ...rest }: Caus
     ...rest,
     policies: policies.length,
     namespaces: namespacesOf(policies),
-    named: policies
-      .toSorted((a, b) => Number(b.runsFailed ?? false) - Number(a.runsFailed ?? false))
-      .slice(0, most)
-      .map(({ namespace, name, runsFailed }) => ({ namespace, name, ...defined({ runsFailed }) })),
+    named: firstOf(policies, most).map(({ namespace, name, runsFailed }) => ({ namespace, name, ...defined({ runsFailed }) })),
     ...defined({ since, command }),
     ...(fixes && { fixes: fixes.map((one) => ({ ...one })) }),
     ...(said && { said: viewSaid(said) }),
     ...(rollouts && { rollouts: { ...rollouts } }),
   };
+}
+
+/** The first policies, those that still run a failed image before all others. */
+function firstOf(policies: readonly ReachedPolicy[], most: number): readonly ReachedPolicy[] {
+  const failed = policies.filter(({ runsFailed }) => runsFailed === true).slice(0, most);
+  const others = failed.length < most ? policies.filter(({ runsFailed }) => runsFailed !== true) : [];
+  return [...failed, ...others.slice(0, most - failed.length)];
 }
 
 function namespacesOf(policies: readonly { readonly namespace: string }[]): number {

@@ -133,7 +133,7 @@ export const getEvents = defineRoute({
       events,
       next,
       asOf: readAt,
-    } = await listEvents(ports, access, { ...rest, repository: name, among: labelledKeys(ports, label) });
+    } = await listEvents(ports, access, { ...rest, repository: name, among: await labelledKeys(ports, label) });
     return { events: [...events], ...(next !== undefined && { next: `${next.at}-${next.id}` }), ...defined({ asOf: readAt }) };
   },
 });

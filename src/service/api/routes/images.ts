@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type Each, sortInSlices } from '../../../core/async/in-parallel.ts';
 import { defined } from '../../../core/model/defined.ts';
 import { formatRepository, parseImageReference } from '../../../core/model/image-reference.ts';
 import { repositoriesOf, versionsOf, type RunningVersion } from '../../explain/image-versions.ts';
@@ -58,12 +59,16 @@ export const getImages = defineRoute({
   async handle({ query: { namespace, repository: written, state, limit, after: from, ...rest }, access, ports }) {
     const repository = normalise(written, ports);
     const seen = await seePlaces(ports, access, { namespace, repository });
-    const all = filterPlaces(seen.places, rest);
-    const placed = filterPlaces(all, { state }).map((place) => ({ place, position: positionOf(place) }));
-    const left = placed.filter(({ position }) => from === undefined || position > from).sort((a, b) => (a.position < b.position ? -1 : 1));
-    const page = left.slice(0, limit);
+    const { each } = ports.turns;
     const counts: Partial<Record<PlaceState, number>> = {};
-    for (const place of all) counts[place.state] = (counts[place.state] ?? 0) + 1;
+    const placed: { readonly place: Place; readonly position: string }[] = [];
+    await each(await filterPlaces(seen.places, rest, each), (place) => {
+      counts[place.state] = (counts[place.state] ?? 0) + 1;
+      const position = state === undefined || place.state === state ? positionOf(place) : undefined;
+      if (position !== undefined && (from === undefined || position > from)) placed.push({ place, position });
+    });
+    const left = await sortInSlices(placed, (a, b) => (a.position < b.position ? -1 : 1), each);
+    const page = left.slice(0, limit);
     return {
       images: page.map(({ place }) => showPlace(place)),
       counts,
@@ -92,9 +97,12 @@ export const getRepositories = defineRoute({
   async handle({ query: { namespace, runsIn, name, search: text, limit, after: from }, access, ports }) {
     const seen = await seePlaces(ports, access, { namespace });
     const named = name?.toLowerCase();
-    const places = filterPlaces(seen.places, { runsIn }).filter(({ repository }) => named === undefined || repository.includes(named));
-    const matching = text === undefined ? undefined : new Set(filterPlaces(places, { search: text }).map(({ repository }) => repository));
-    const all = repositoriesOf(matching === undefined ? places : places.filter(({ repository }) => matching.has(repository)));
+    const { each } = ports.turns;
+    const filtered = await filterPlaces(seen.places, { runsIn }, each);
+    const places = filtered.filter(({ repository }) => named === undefined || repository.includes(named));
+    const matching =
+      text === undefined ? undefined : new Set((await filterPlaces(places, { search: text }, each)).map(({ repository }) => repository));
+    const all = await repositoriesOf(matching === undefined ? places : places.filter(({ repository }) => matching.has(repository)), each);
     const placed = all.map((one) => ({ one, position: `${one.behind > 0 ? 0 : 1}:${one.repository}` }));
     const left = placed.filter(({ position }) => from === undefined || position > from);
     const page = left.slice(0, limit);
@@ -129,18 +137,26 @@ export const getVersions = defineRoute({
     .meta({ id: 'ImageVersionList' }),
   async handle({ query: { namespace, repository: written, runsIn, version, limit }, access, ports }) {
     const seen = await seePlaces(ports, access, { namespace, repository: normalise(written, ports) });
-    const places = filterPlaces(seen.places, { runsIn });
-    const found = version === undefined ? versionsOf(places) : findVersions(places, version);
+    const { each } = ports.turns;
+    const places = await filterPlaces(seen.places, { runsIn }, each);
+    const found = await (version === undefined ? versionsOf(places, each) : findVersions(places, version, each));
     return { versions: found.slice(0, limit).map(showVersion), more: Math.max(0, found.length - limit), isComplete: seen.isComplete };
   },
 });
 
 /** The versions that a text is about. Only those of repositories that have one are counted. */
-function findVersions(places: readonly Place[], version: string): RunningVersion[] {
+async function findVersions(places: readonly Place[], version: string, each: Each): Promise<RunningVersion[]> {
   const isMeant = ({ repository, tag, digest, wants }: Place) =>
     isNamed({ repository, tag, digest }, version) || (wants !== undefined && isNamed({ repository, ...wants }, version));
-  const repositories = new Set(places.filter(isMeant).map(({ repository }) => repository));
-  return versionsOf(places.filter(({ repository }) => repositories.has(repository))).filter((one) => isNamed(one, version));
+  const repositories = new Set<string>();
+  await each(places, (place) => {
+    if (isMeant(place)) repositories.add(place.repository);
+  });
+  const found = await versionsOf(
+    places.filter(({ repository }) => repositories.has(repository)),
+    each,
+  );
+  return found.filter((one) => isNamed(one, version));
 }
 
 interface Named {

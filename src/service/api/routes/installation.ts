@@ -35,13 +35,13 @@ export const getOverview = defineRoute({
     const now = ports.now();
     const policies: Partial<Record<PolicyState, number>> = {};
     const byHour = Array.from({ length: 24 }, () => 0);
-    for (const { state, changedAt } of visible) {
+    await ports.turns.each(visible, ({ state, changedAt }) => {
       policies[state] = (policies[state] ?? 0) + 1;
       for (const at of changedAt) {
         const hour = 23 - Math.floor(Math.max(0, now.getTime() - at) / 3_600_000);
         if (hour >= 0) byHour[hour] = (byHour[hour] ?? 0) + 1;
       }
-    }
+    });
     const pushes = await countEvents(ports, access, { since: now.getTime() - 3_600_000, namespace });
     return {
       at: toSeconds(now),
@@ -142,13 +142,13 @@ export const getRegistries = defineRoute({
   async handle({ access, ports }) {
     await requireAll(access);
     const hosts = new Map<string, { policies: number; stalled: number }>();
-    for (const policy of policiesOf(ports).all()) {
-      if (!isUsable(policy.spec)) continue;
+    await ports.turns.each([...policiesOf(ports).all()], (policy) => {
+      if (!isUsable(policy.spec)) return;
       const { registry } = policy.spec.repository;
       const counts = hosts.get(registry) ?? { policies: 0, stalled: 0 };
       const { state } = listedOf(policy);
       hosts.set(registry, { policies: counts.policies + 1, stalled: counts.stalled + (state === 'Stalled' || state === 'Failed' ? 1 : 0) });
-    }
+    });
     const ordered = [...hosts].sort(([, a], [, b]) => b.policies - a.policies).slice(0, maxHosts);
     const { value: announced, asOf: readAt } = await ports.installation.announcements(ordered.map(([host]) => host));
     return {

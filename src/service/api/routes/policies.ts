@@ -82,8 +82,9 @@ export const getPolicies = defineRoute({
     .meta({ id: 'PolicyList' }),
   async handle({ query: { namespace, state: states, sort, limit, after, ...filters }, access, ports }) {
     const all = await listVisible(ports, access, namespace);
-    const { found, counts, facets } = filterPolicies(all, { states, ...filters });
-    const { page, next } = pageOf(found, sort, limit, after);
+    const { each } = ports.turns;
+    const { found, counts, facets } = await filterPolicies(all, { states, ...filters }, each);
+    const { page, next } = await pageOf(found, { order: sort, limit, after }, each);
     const { originsOf } = policiesOf(ports);
     return { policies: page.map(({ policy }) => summarize(policy, originsOf(policy))), counts, facets, ...defined({ next }) };
   },
