@@ -1,5 +1,6 @@
 /** The client of the dashboard for the API. Everything is read and changed with the rights of the current user. */
 import type { z } from 'zod';
+import type { Turns } from '../core/async/turns.ts';
 import { problemSchema } from '../service/api/problem.ts';
 import type { RouteOf } from '../service/api/route.ts';
 
@@ -60,11 +61,15 @@ export interface Api {
   post(action: string, policy: Named, body: object, of?: 'policies' | 'bases'): Promise<void>;
 }
 
-/** Creates the API for the sender of a request. `say`: what it refuses with, in the language of the user. */
+/** The length of an answer that takes about a ms to read. */
+const longAnswer = 16_384;
+
+/** Creates the API for the sender of a request. `say`: what it refuses with, in the language of the user. `turns`: when a page may go on that has read a long answer. */
 export function createApi(
   transport: ApiTransport,
   { headers, peer }: Sender,
   say: (message: string) => string = (message) => message,
+  turns?: Pick<Turns, 'next'>,
 ): Api {
   const post = async (path: string, body: object): Promise<string> => {
     const json = { ...headers, 'content-type': 'application/json' };
@@ -84,7 +89,10 @@ export function createApi(
       sayFailure(async () => {
         const { status, text } = await sendOrFail(transport, { method: 'GET', path: addressOf(path, values), headers, peer });
         if (status !== 200) throw new ApiFailure(status, errorIn(text));
-        return answer.parse(JSON.parse(text));
+        const read = answer.parse(JSON.parse(text));
+        // What is shown of a long answer takes as long as reading it.
+        if (text.length > longAnswer) await turns?.next();
+        return read;
       }),
     post: (action, { namespace, name }, body, of = 'policies') =>
       sayFailure(async () => void (await post(addressOf(`/${of}/{namespace}/{name}/${action}`, { namespace, name }), body))),

@@ -31,11 +31,11 @@ export interface Visit {
 }
 
 /** Starts a visit for the user of a request according to the API. Throws ApiFailure(401) if the user has to sign in. */
-export async function startVisit(request: FastifyRequest, { transport, identification, settings }: DashboardMeans): Promise<Visit> {
+export async function startVisit(request: FastifyRequest, { transport, identification, settings, turns }: DashboardMeans): Promise<Visit> {
   const texts = textsOf(request);
   const sender = await identifySender(request, identification);
   if (sender === undefined) throw new ApiFailure(401, texts.signInAgain);
-  const api = createApi(transport, sender, (message) => plainTo(message, texts));
+  const api = createApi(transport, sender, (message) => plainTo(message, texts), turns);
   const caller = await api.read(getCaller);
   const viewer = { texts, caller, cluster: settings.cluster, canSignOut: identification.kind === 'session' };
   viewers.set(request, viewer);

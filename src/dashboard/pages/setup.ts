@@ -58,7 +58,7 @@ type Read = z.output<typeof getReceivers.answer> & {
 async function readReceivers(api: Api): Promise<Read> {
   const [{ receivers, ...rest }, recent] = await Promise.all([
     api.read(getReceivers),
-    api.read(getEvents, { limit: 500 }).catch(() => ({ events: [] })),
+    api.read(getEvents, { limit: 100 }).catch(() => ({ events: [] })),
   ]);
   const last = new Map(recent.events.toReversed().map((event) => [event.receiver, event]));
   // One busy receiver may have all recent events. For each of the others the API examines four times as many.

@@ -1,5 +1,5 @@
 /** Finds the policies that a caller may see. */
-import { inParallel, sortInSlices } from '../../core/async/in-parallel.ts';
+import { type Each, inParallel, sortInSlices } from '../../core/async/in-parallel.ts';
 import type { Turns } from '../../core/async/turns.ts';
 import { policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
 import { type Access, AccessError } from './access.ts';
@@ -33,43 +33,56 @@ export async function listVisible(
   return (await access.may({ verb: 'list' })) ? all : filterVisible(all, access);
 }
 
-/** The last list: the policies as the cache had them, at which place of the sorted list each was, and the sorted list. */
+/** The last list: the policies as the cache had them, the sorted list, and at which place of that each of them is. */
 interface LastList {
   readonly found: readonly Listed[];
-  readonly places: readonly number[];
   readonly sorted: readonly Listed[];
+  readonly places: readonly number[];
 }
 const lastLists = new WeakMap<PolicyPorts, LastList>();
 
 /** All policies, sorted by namespace and name. The same array as long as no policy changes; most changes create and delete none, so that its order still holds. */
 async function sortedOf(policies: PolicyPorts, { each }: Turns): Promise<readonly Listed[]> {
   const last = lastLists.get(policies);
-  const found: Listed[] = [];
-  let isSame = true;
-  let isSameOrder = true;
   // A copy: what changes while others have their turn is of the next list.
-  await each([...policies.all()], (policy) => {
-    const before = last?.found[found.length];
-    const listed = before?.policy === policy ? before : listedOf(policy);
-    isSame &&= listed === before;
+  const current = [...policies.all()];
+  const changed: (readonly [index: number, listed: Listed])[] = [];
+  let isSameOrder = last?.found.length === current.length;
+  await each(current.entries(), ([index, policy]) => {
+    const before = last?.found[index];
+    if (before?.policy === policy) return;
+    const listed = listedOf(policy);
+    changed.push([index, listed]);
     isSameOrder &&= listed.key === before?.key;
-    found.push(listed);
   });
-  if (last?.found.length === found.length && isSame) return last.sorted;
-  const places = last?.found.length === found.length && isSameOrder ? last.places : await placesOf(found, each);
-  const sorted: Listed[] = [];
-  await each(places, (place) => {
-    const listed = found[place];
-    if (listed !== undefined) sorted.push(listed);
-  });
-  lastLists.set(policies, { found, places, sorted });
-  return sorted;
+  const isAsBefore = last !== undefined && isSameOrder;
+  if (isAsBefore && changed.length === 0) return last.sorted;
+  const next = isAsBefore ? replace(last, changed) : await sort(current, each);
+  lastLists.set(policies, next);
+  return next.sorted;
 }
 
-/** At which place of the list each policy of the sorted list is. */
-async function placesOf(found: readonly Listed[], each: Turns['each']): Promise<readonly number[]> {
-  const sorted = await sortInSlices([...found.entries()], ([, a], [, b]) => (a.key < b.key ? -1 : 1), each);
-  return sorted.map(([place]) => place);
+/** A list with other versions of some policies. */
+function replace({ found, sorted, places }: LastList, changed: readonly (readonly [index: number, listed: Listed])[]): LastList {
+  const next = { found: [...found], sorted: [...sorted], places };
+  for (const [index, listed] of changed) {
+    next.found[index] = listed;
+    next.sorted[places[index] ?? -1] = listed;
+  }
+  return next;
+}
+
+async function sort(policies: readonly ImagePolicy[], each: Each): Promise<LastList> {
+  const found: Listed[] = [];
+  await each(policies, (policy) => void found.push(listedOf(policy)));
+  const entries = await sortInSlices([...found.entries()], ([, a], [, b]) => (a.key < b.key ? -1 : 1), each);
+  const sorted: Listed[] = [];
+  const places: number[] = [];
+  await each(entries, ([index, listed]) => {
+    places[index] = sorted.length;
+    sorted.push(listed);
+  });
+  return { found, sorted, places };
 }
 
 async function filterVisible(policies: readonly Listed[], access: Access): Promise<readonly Listed[]> {

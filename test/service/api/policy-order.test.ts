@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createTurns } from '../../../src/core/async/turns.ts';
+import fc from 'fast-check';
+import type { ImagePolicy } from '../../../src/core/model/image-policy.ts';
+import { createTurns, type Turns } from '../../../src/core/async/turns.ts';
 import { listedOf } from '../../../src/service/api/listed.ts';
 import { pageOf, policyOrders } from '../../../src/service/api/policy-order.ts';
 import { listVisible } from '../../../src/service/api/see-policies.ts';
@@ -60,4 +62,60 @@ test('a list is sorted whatever was changed, created or deleted since the last o
     (await list()).map(([name]) => name),
     ['a', 'aa', 'b'],
   );
+});
+
+/** Lists the policies of a cache. */
+function openLists(cache: ReadonlyMap<string, ImagePolicy>, own: Turns = turns) {
+  const ports = { policies: samplePorts([], { all: () => cache.values() }), turns: own };
+  const access = { user: 'ann', credentials: { kind: 'none' }, may: () => Promise.resolve(true) } as const;
+  return async () => (await listVisible(ports, access, undefined)).map(({ policy }) => policy);
+}
+
+test('a list is that of the cache after any changes, in the order of the names', async () => {
+  const change = fc.record({ name: fc.integer({ min: 0, max: 40 }), isDeleted: fc.boolean(), isListed: fc.boolean() });
+  await fc.assert(
+    fc.asyncProperty(fc.array(change, { maxLength: 60 }), async (changes) => {
+      const cache = new Map<string, ImagePolicy>();
+      const list = openLists(cache);
+      for (const [generation, { name, isDeleted, isListed }] of changes.entries()) {
+        const key = `web-${name}`;
+        if (isDeleted) cache.delete(key);
+        else cache.set(key, policyOf({ name: key, generation }));
+        if (!isListed) continue;
+        const expected = [...cache.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+        assert.deepEqual(await list(), expected);
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('what changes while a list is made is in the next one', async () => {
+  const named = (name: string, generation = 0): [string, ImagePolicy] => [name, policyOf({ name, generation })];
+  const cache = new Map(Array.from({ length: 2_000 }, (_, index) => named(`web-${index}`)));
+  let [now, slices, isChanging] = [0, 0, true];
+  const changing = createTurns({
+    elapsed: () => (now += 0.1),
+    passOn() {
+      slices++;
+      if (!isChanging) return Promise.resolve();
+      // The first and the last one change, one goes, and one comes.
+      for (const name of ['web-0', 'web-1999']) cache.set(...named(name, slices));
+      cache.delete('web-7');
+      cache.set(...named('new'));
+      return Promise.resolve();
+    },
+    pause: () => assert.fail('nothing goes first'),
+  });
+  const list = openLists(cache, changing);
+  assert.equal((await list()).length, 2_000);
+  const changes = slices;
+  assert.ok(changes > 1);
+  isChanging = false;
+  const next = await list();
+  assert.deepEqual(
+    next,
+    [...cache.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+  );
+  assert.equal(next.find(({ name }) => name === 'web-0')?.generation, changes);
 });
