@@ -66,7 +66,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'service/cluster': ['core/model', 'core/plan', 'core/async', 'service/kube', 'service/telemetry', 'service/resources'],
   'service/queue': ['core/model', 'core/plan', 'core/async', 'service/registry', 'service/telemetry'],
   'service/causes': ['core/model', 'core/async', 'service/doctor'],
-  'service/explain': ['core/model', 'core/select', 'core/plan', 'core/rollout', 'service/reconcile'],
+  'service/explain': ['core/model', 'core/select', 'core/plan', 'core/rollout', 'service/reconcile', 'core/async'],
   'service/api': [
     'core/model',
     'core/async',
