@@ -3,7 +3,7 @@ import { createSecureContext } from 'node:tls';
 import type { ConversionClients } from './admit-reviews.ts';
 import { buildConversionApp, secureContext, type ConversionApp } from './conversion-app.ts';
 import { convertReview } from './convert-review.ts';
-import { makeProvisional } from './certificates/make-certificate.ts';
+import type { ServingPair } from './certificates/serving-pair.ts';
 import { settingError } from '../service/config/config-error.ts';
 import { readSettingFile } from '../service/config/setting-file.ts';
 import type { Settings } from '../service/config/settings.ts';
@@ -15,9 +15,8 @@ import { addressOf, closeListener, drainListener, openListener } from '../servic
 
 const dayMs = 86_400_000;
 
-interface Shown {
+interface Shown extends ServingPair {
   readonly source: CertificateSource;
-  readonly certificate: string;
   readonly notAfter: Date;
 }
 
@@ -31,7 +30,7 @@ export async function composeConvert(foundation: Foundation): Promise<ConvertPar
   const keeper = await keepConversionCertificate(foundation, ({ certificate, key, notAfter }, source) => {
     if (certificate === shown?.certificate) return;
     app?.server.setSecureContext(secureContext({ certificate, key, clients }));
-    shown = { source, certificate, notAfter };
+    shown = { source, certificate, key, notAfter };
     logger.info({ source, notAfter }, 'conversion certificate in use');
   });
 
@@ -46,10 +45,11 @@ export async function composeConvert(foundation: Foundation): Promise<ConvertPar
     },
     address: () => (app === undefined ? undefined : addressOf(app, 'https')),
     async start() {
-      // The listener does not wait for the API server, which may wait for the listener.
-      const provisional = await makeProvisional(conversionNames(settings), new Date());
-      app = buildConversionApp({ ...provisional, clients, bodyLimitBytes, convertReview, logger, metrics });
       await keeper.start();
+      // While it is made, the real one may have come.
+      const provisional = shown ?? (await makeProvisional(settings));
+      const { certificate, key } = shown ?? provisional;
+      app = buildConversionApp({ certificate, key, clients, bodyLimitBytes, convertReview, logger, metrics });
       await openListener(app, settings.config.conversion, (key, message) => settingError(settings, ['conversion', key], message));
     },
     async stop() {
@@ -59,6 +59,11 @@ export async function composeConvert(foundation: Foundation): Promise<ConvertPar
       await closeListener(app);
     },
   };
+}
+
+async function makeProvisional(settings: Settings): Promise<ServingPair> {
+  const certificates = await import('./certificates/make-certificate.ts');
+  return certificates.makeProvisional(conversionNames(settings), new Date());
 }
 
 function readClients(settings: Settings, file: string, names: readonly string[]): ConversionClients {

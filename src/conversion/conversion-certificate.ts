@@ -2,6 +2,7 @@
 import { crdName } from '../service/resources/group.ts';
 import { version } from '../service/resources/v1.ts';
 import { ensureMaterial } from './certificates/own-authority.ts';
+import { within } from '../core/async/deadline.ts';
 import { backoffMs, requestBackoff } from '../core/async/backoff.ts';
 import { repeat, type Repetition } from '../core/async/repeat.ts';
 import { type CertificateFiles, checkServingPair, watchCertificateFiles } from './certificates/serving-pair.ts';
@@ -27,6 +28,11 @@ export interface CertificateKeeper {
 export type ShowCertificate = (pair: ReturnType<typeof checkServingPair>, source: CertificateSource) => void;
 
 const everyMs = 60_000;
+/**
+ * How long the listener waits for the stored certificate. It does not wait for the API server, which may wait for the listener; but making a provisional
+ * certificate, which API servers do not trust, takes about as long as reading the Secret.
+ */
+const storedWithinMs = 250;
 /** Short, because a starting API server cannot list policies until it trusts our certificate. */
 const maxPauseMs = 5_000;
 
@@ -58,6 +64,7 @@ function keepOwn(foundation: Foundation, client: KubeClient, show: ShowCertifica
   };
   // Runs are serialized: the CustomResourceDefinition must never get a bundle that is older than the Secret.
   let isOff = false;
+  const stored = Promise.withResolvers<void>();
   const sync = async (signal: AbortSignal) => {
     const wasOff = isOff;
     // A definition that cannot be read may have a webhook.
@@ -66,19 +73,20 @@ function keepOwn(foundation: Foundation, client: KubeClient, show: ShowCertifica
     if (isOff) return;
     const material = await ensureMaterial(authority, signal);
     show(checkServingPair(material), 'secret');
+    stored.resolve();
     await trust(foundation, client, material.authorities, signal);
   };
   let syncs: Repetition | undefined;
   return {
     isOff: () => isOff,
-    start() {
+    async start() {
       syncs = repeat(sync, {
         everyMs,
         backoffMs: pauseMs,
         onProblem: (error) =>
           logger.warn({ secretName: secret, why: describeError(error) }, 'conversion certificate failed, will be retried'),
       });
-      return Promise.resolve();
+      await within(storedWithinMs, Promise.race([stored.promise, syncs.tried]));
     },
     async stop() {
       await syncs?.stop();

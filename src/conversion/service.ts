@@ -1,6 +1,8 @@
 import type { ServiceWing } from '../service/compose/wing.ts';
-import { composeConvert } from './compose-convert.ts';
 import { readConversionCertificate } from './read-certificate.ts';
 
-/** The part of the wing in the service: the role `convert`. */
-export const service: ServiceWing = { convert: composeConvert, readConversionCertificate };
+/** The part of the wing in the service: the role `convert`, which is imported where a process has it. */
+export const service: ServiceWing = {
+  convert: async (foundation) => (await import('./compose-convert.ts')).composeConvert(foundation),
+  readConversionCertificate,
+};

@@ -78,6 +78,12 @@ test('traces are loaded only where they are on', () => {
   assert.deepEqual([...new Set(others.map(({ file }) => file))], ['src/service/telemetry/open-tracing.ts']);
 });
 
+test('certificates are made by what is loaded only then', () => {
+  const loads = imports.filter((one) => !one.isType && resolve(one) === 'src/conversion/certificates/make-certificate.ts');
+  assert.deepEqual(loads.map(({ file }) => file).sort(), ['src/conversion/certificates/material.ts', 'src/conversion/compose-convert.ts']);
+  for (const { file } of loads) assert.match(read(file), /await import\('\.\/(?:certificates\/)?make-certificate\.ts'\)/, file);
+});
+
 test('only compose and the commands import every room', () => {
   const rooms = ['service/receive', 'service/reconcile', 'service/registry', 'service/kube', 'service/poll', 'service/verify'];
   const wrong = imports

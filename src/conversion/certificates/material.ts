@@ -4,7 +4,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { defined } from '../../core/model/defined.ts';
 import { describeError } from '../../core/model/errors.ts';
-import { backdateMs, issueCertificate, makeAuthority, servingLifeMs, propagationMs } from './make-certificate.ts';
+import { backdateMs, propagationMs, servingLifeMs } from './lifetimes.ts';
 import type { ServingPair } from './serving-pair.ts';
 
 /** The certificates and keys, all in PEM: the trusted authorities, the newest first; the key of the newest; the certificate of the listener and its key. */
@@ -100,6 +100,7 @@ function read<T>(parse: () => T): T | Error {
 
 /** Renews the parts in `renewal` and keeps the rest. Former authorities stay trusted as long as certificates that they issued may be in use. */
 export async function renewMaterial(material: Material | undefined, renewal: Renewal, requirements: Requirements): Promise<Material> {
+  const { issueCertificate, makeAuthority } = await import('./make-certificate.ts');
   const present = material ?? { authorities: '', authorityKey: '', certificate: '', key: '' };
   const [newest = '', ...former] = splitBundle(present.authorities);
   const authority =
