@@ -43,13 +43,29 @@ test('the package contains the program, the definition, the documentation and th
 
 test('the package contains the licence of each package that is joined with the program', () => {
   const licences = readFileSync(join(installed, 'dist/LICENSES.txt'), 'utf8');
-  for (const name of ['@kubernetes/client-node', '@marcbachmann/cel-js', 'commander', 'jose', 'openid-client', 'undici', 'yaml', 'zod'])
+  for (const name of [
+    '@kubernetes/client-node',
+    'bullmq',
+    'commander',
+    'fastify',
+    'ioredis',
+    'jose',
+    'openid-client',
+    'undici',
+    'yaml',
+    'zod',
+  ])
     assert.match(licences, new RegExp(`^${name} [0-9.]+ \\((?:MIT|ISC|Apache-2\\.0)\\)$`, 'm'), name);
 });
 
 test('the package contains nothing of client-node that nothing uses', () => {
   for (const file of files.filter((path) => path.endsWith('.js')))
     assert.doesNotMatch(readFileSync(join(installed, file), 'utf8'), /class _?V1Pod\b/, file);
+});
+
+test('the package imports no module of Node that loads what nothing uses', () => {
+  for (const file of files.filter((path) => /^dist\/[^/]*\.js$/.test(path)))
+    assert.doesNotMatch(readFileSync(join(installed, file), 'utf8'), /\bimport\b[^'"`;]*["'](?:node:)?https?["']/, file);
 });
 
 test('the program runs where the package is installed', async () => {

@@ -4,7 +4,7 @@
  */
 import type { Plugin } from 'esbuild';
 
-export const clientNode = '@kubernetes/client-node';
+const clientNode = '@kubernetes/client-node';
 /** What forwards a port of a pod could also find the pod of a Service, by two classes of the generated API; the program finds its pod itself. */
 const unused = 'client-node-unused';
 
