@@ -5,6 +5,7 @@ import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { Logger } from '../service/telemetry/logger.ts';
 import type { Metrics } from '../service/telemetry/metrics.ts';
 import { boundConnections } from '../core/async/bound-connections.ts';
+import { withoutSchemas } from '../core/async/without-schemas.ts';
 import { createAdmission, tooLong, type AdmissionOptions, type AdmittedReview } from './admit-reviews.ts';
 import { answerReview, type ConvertReview } from './answer-review.ts';
 
@@ -45,6 +46,7 @@ export function buildConversionApp(options: ConversionOptions): ConversionApp {
     },
     bodyLimit: bodyLimitBytes,
     logger: false,
+    schemaController: withoutSchemas,
     // The API server gives up after 30 s.
     requestTimeout: 30_000,
     // Longer than the API server keeps a connection (90 s). If we close one first, the API server does not repeat its POST, and the request of its user fails.

@@ -14,6 +14,9 @@ const root = join(import.meta.dirname, '../..');
 const apart: readonly string[] = [
   '@aws-sdk/client-ecr',
   '@aws-sdk/credential-provider-node',
+  // The compilers of Fastify, which nothing calls (src/core/async/without-schemas.ts).
+  '@fastify/ajv-compiler',
+  '@fastify/fast-json-stringify-compiler',
   '@opentelemetry/core',
   '@opentelemetry/exporter-trace-otlp-proto',
   '@opentelemetry/resources',

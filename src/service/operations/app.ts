@@ -4,6 +4,7 @@ import type { Registry } from '@prometheus-io/client';
 import { addApi, type ApiOptions } from '../api/add-api.ts';
 import { sendProblem } from '../api/problem.ts';
 import { boundConnections } from '../../core/async/bound-connections.ts';
+import { withoutSchemas } from '../../core/async/without-schemas.ts';
 import { describeReadiness, type Check } from '../telemetry/readiness.ts';
 
 /** Adds the routes of the dashboard to `scope`. The API is in `app`, unless it is in another process. */
@@ -45,6 +46,7 @@ export function buildOperationsApp({
 }: OperationsOptions): FastifyInstance {
   const app = Fastify({
     logger: false,
+    schemaController: withoutSchemas,
     // Without trusted proxies, the header with the client's address is not read.
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     forceCloseConnections: true,

@@ -1,6 +1,7 @@
 /** The public listener, which serves webhooks and nothing else. It is built here, and started in `compose`. */
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { within } from '../../core/async/deadline.ts';
+import { withoutSchemas } from '../../core/async/without-schemas.ts';
 import type { IgnoredPush, PushEvent } from '../../core/model/push-event.ts';
 import { type Answer, answerDelivery, boundWaiting, type DeliveryContext, type Receiver, toResponseBody } from './answer-delivery.ts';
 import { addQuestionRoutes, type Results } from './add-question-routes.ts';
@@ -47,6 +48,7 @@ const idsWithinMs = 300;
 export async function buildReceiveApp(options: ReceiveOptions): Promise<FastifyInstance> {
   const app = Fastify({
     ...serverOptions(options.limits),
+    schemaController: withoutSchemas,
     // Fastify's request log is off because paths may contain tokens. Our log names the receiver.
     logger: false,
     // Query strings are not parsed, because they are never used.
