@@ -21,7 +21,9 @@ export interface PastOwner {
 export function changesTo({ uid, status }: PastOwner, workload: Workload | WorkloadIdentity, container: string): HistoryEntry[] {
   const isHere = (entry: HistoryEntry) => entry.container === container && isSameObject(entry, workload);
   const known = (status?.history ?? []).filter(isHere);
-  return 'containers' in workload ? withChanges(known, recordedChanges(uid, workload, container)) : known;
+  if (!('containers' in workload)) return known;
+  // A plan asks for these changes many times, and the history mostly has all that the workload records.
+  return withChanges(known, recordedChanges(uid, workload, container, isRecordedIn(known)));
 }
 
 /** All changes of the policy, the latest first: those in its history, and those that these workloads record. Of equal records, the last is kept. */
@@ -112,6 +114,19 @@ export function lastChanges(history: PolicyStatus['history']): LastChanges {
   return { history, ...(newest !== undefined && { lastAppliedTag: newest.tag }) };
 }
 
+/** Whether entries about a container have a change that its workload records: as `isSameChange`, before that is made an entry. */
+function isRecordedIn(entries: readonly HistoryEntry[]): (change: PastChange) => boolean {
+  return (change) => {
+    const tag = updatedTag(change);
+    return entries.some(
+      (one) =>
+        one.tag === tag &&
+        (one.at === change.at || timeOf(one) === timeOf(change)) &&
+        (one.from === undefined || one.from === cut(change.from, maxLengths.image)),
+    );
+  };
+}
+
 /** Whether both are records of the same change: what admission made of the image may be known to one of them only. */
 export function isSameChange(a: HistoryEntry, b: HistoryEntry): boolean {
   if (a.tag !== b.tag || !isSameContainer(a, b) || timeOf(a) !== timeOf(b)) return false;
@@ -148,17 +163,22 @@ function recordedOn(uid: string | undefined, workload: Workload): HistoryEntry[]
   return names.flatMap((name) => recordedChanges(uid, workload, name));
 }
 
-/** The changes of a policy to a container, as its workload records them, the latest first. */
-function recordedChanges(uid: string | undefined, workload: Workload, container: string): HistoryEntry[] {
+/** The changes of a policy to a container, as its workload records them, the latest first, without those that are known. */
+function recordedChanges(
+  uid: string | undefined,
+  workload: Workload,
+  container: string,
+  isKnown: (change: PastChange) => boolean = () => false,
+): HistoryEntry[] {
   const found = findContainer(workload, container);
   return pastChanges(lastUpdateOf(workload, container)).flatMap((change, index) => {
-    if (change.policy !== uid) return [];
+    if (change.policy !== uid || isKnown(change)) return [];
     // The current image in a field that we own is the result of our last write.
     const isShown = index === 0 && found?.imageOwner === fieldManager;
     return [toEntry(change, { ...workload, container }, isShown ? found.image : change.to)];
   });
 }
 
-function timeOf({ at }: HistoryEntry): number {
+function timeOf({ at }: Pick<HistoryEntry, 'at'>): number {
   return Date.parse(at);
 }

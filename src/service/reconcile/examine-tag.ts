@@ -26,7 +26,6 @@ type Examined = { readonly candidate: Candidate } | { readonly reason: Reason; r
 export async function examineTag(tag: string, examination: Examination, registry: Registry): Promise<Examined> {
   const { policy, spec, source, request, cluster, signal } = examination;
   const planFor = (candidate: Candidate) => planWith(policy, { spec, candidate }, cluster);
-  const changes = (candidate: Candidate) => hasChanges(planFor(candidate));
   // If names have no order, it is not known yet whether the image is newer than the running one.
   const isComparable = spec.strategy.withCreationTimes === undefined || request.hint === undefined;
   const named = isComparable && spec.pin === 'Tag' ? planFor({ tag }) : undefined;
@@ -56,9 +55,9 @@ export async function examineTag(tag: string, examination: Examination, registry
   if (candidate?.digest === undefined)
     return { reason: 'TagNotFound', message: `the registry holds no ${formatTag(spec.repository, tag)}` };
   if (isHinted && request.hint?.digest !== undefined && candidate.digest !== request.hint.digest) request.onOtherDigest?.(candidate.digest);
-  const mayChange = !isComparable || changes(candidate) || (named !== undefined && !isCompared(named));
-  // What is new and changes nothing, because something newer runs, is shown as selected all the same.
-  const unusable = mayChange || isNew(candidate.digest) ? await registry.whyUnusable(source, candidate.digest, signal) : {};
+  // What is new and changes nothing, because something newer runs, is shown as selected all the same. A plan costs more than a look at what is known.
+  const isShown = !isComparable || isNew(candidate.digest) || (named !== undefined && !isCompared(named)) || hasChanges(planFor(candidate));
+  const unusable = isShown ? await registry.whyUnusable(source, candidate.digest, signal) : {};
   const other = otherKind(tag, unusable, examination);
   if (other !== undefined) return other;
   const lack = await lackOf(candidate.digest);
