@@ -88,6 +88,23 @@ export async function deliver(target: ConfiguredTarget, content: Content, means:
   return mail(url, request, { ...email, id, insecure, signal });
 }
 
+/** What a test message needs: the targets, by their names, and what is told the result. */
+interface TestMeans extends Omit<DeliveryMeans, 'id' | 'signal' | 'thread'> {
+  readonly findTarget: (name: string) => ConfiguredTarget | undefined;
+  readonly onResult: (name: string, result: SendResult) => void;
+  readonly newId: () => string;
+}
+
+/** Sends a test message to a target, once; undefined if there is no such target. */
+export async function sendTest(name: string, { findTarget, onResult, newId, ...means }: TestMeans): Promise<SendResult | undefined> {
+  const target = findTarget(name);
+  if (target === undefined) return undefined;
+  const content = { type: 'test', target: name, at: new Date(means.now()).toISOString() } as const;
+  const result = await deliver(target, content, { ...means, id: newId(), signal: new AbortController().signal });
+  onResult(name, result);
+  return result;
+}
+
 /** Whether the body of a response is of interest. */
 function isAnswerRead({ threads, readFailure }: NotificationTarget): boolean {
   return threads !== undefined || readFailure !== undefined;

@@ -1,6 +1,8 @@
 /** Signed links to the approval of one image, valid for a limited time. A user who opens one still has to sign in, and needs the right to approve. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
+import { wholeDigest } from './companions.ts';
+import type { Notice } from './notice.ts';
 
 /** The content of an approval link. */
 export type LinkedApproval = z.output<typeof linkedApproval>;
@@ -17,7 +19,7 @@ const linkedApproval = z.object({
 });
 
 /** How long a link can be used. */
-export const linkLifeMs = 24 * 3_600_000;
+const linkLifeMs = 24 * 3_600_000;
 /** The maximum length of a link; longer ones are invalid. */
 const maxText = 2_048;
 
@@ -25,6 +27,14 @@ const maxText = 2_048;
 export function signApproval(approval: LinkedApproval, secret: string): string {
   const text = Buffer.from(JSON.stringify(approval)).toString('base64url');
   return `${text}.${macOf(text, secret)}`;
+}
+
+/** The link that approves the image of a notice; undefined without a secret, or if the notice names no image by its digest. */
+export function linkApproval({ subject, tag, ...image }: Notice, secret: string | undefined, now: number): string | undefined {
+  const digest = wholeDigest(image);
+  if (secret === undefined || tag === undefined || digest === undefined) return undefined;
+  const { namespace = '', name, uid } = subject;
+  return signApproval({ namespace, name, uid, tag, digest, until: now + linkLifeMs }, secret);
 }
 
 /** Reads a link. Undefined if it was not signed with the secret, or has expired. */

@@ -1,7 +1,7 @@
 /** Links that approve one image, for a time. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { readApproval, signApproval } from '../../../src/core/model/approval-link.ts';
+import { linkApproval, readApproval, signApproval } from '../../../src/core/model/approval-link.ts';
 
 const secret = 'a secret of the dashboard';
 const now = Date.parse('2026-11-23T12:00:00Z');
@@ -30,4 +30,17 @@ describe('a link that approves', () => {
     it(`is not read with ${name}`, () => assert.equal(readApproval(changed, secret, now), undefined));
 
   it('is not read when it is too old', () => assert.equal(readApproval(link, secret, now + 1_000), undefined));
+
+  it('is made for a day from a notice that names an image by its digest, and approves that of its set', () => {
+    const { namespace, name, uid, tag, digest } = approval;
+    const subject = { kind: 'ImagePolicy', namespace, name, uid } as const;
+    const bare = { kind: 'ApprovalRequired', subject, at: '2026-11-23T12:00:00Z', tag } as const;
+    const notice = { ...bare, digest };
+    const read = (given: Parameters<typeof linkApproval>[0]) => readApproval(linkApproval(given, secret, now) ?? '', secret, now);
+    assert.deepEqual(read(notice), { ...approval, until: now + 24 * 3_600_000 });
+    const setDigest = `sha256:${'b'.repeat(64)}`;
+    assert.equal(read({ ...notice, setDigest })?.digest, setDigest);
+    assert.equal(linkApproval(bare, secret, now), undefined);
+    assert.equal(linkApproval(notice, undefined, now), undefined);
+  });
 });
