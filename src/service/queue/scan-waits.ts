@@ -6,7 +6,7 @@ import { formatRepository } from '../../core/model/image-reference.ts';
 import type { PushEvent } from '../../core/model/push-event.ts';
 import { scanWaitMs, startedByScan, wasScanned, type ScanEvent } from '../../core/model/scan-event.ts';
 import { runTogether, type Command } from './commands.ts';
-import { openQueue, type QueueAccess } from './producer.ts';
+import { openQueue, type PushQueue, type QueueAccess } from './producer.ts';
 
 export interface ScanWaits {
   /** Records pushes that are stored so that scans find them, and starts those whose scan has already ended. */
@@ -79,6 +79,21 @@ export function createScanWaits(access: QueueAccess, now: () => number = Date.no
       }
       return started;
     },
+  };
+}
+
+/** Creates the function that stores pushes with `store`, and then records those that wait for a scan. `onError`: called if they cannot be recorded. */
+export function createFollowedStore(
+  store: PushQueue['add'],
+  { follow }: Pick<ScanWaits, 'follow'>,
+  onError: (error: Error) => void,
+): PushQueue['add'] {
+  return async (events) => {
+    const stored = await store(events);
+    const waiting = stored.filter(({ waitsUntil }) => waitsUntil !== undefined);
+    // An error here does not fail the delivery: the pushes are stored, and at worst start when they have waited for long enough.
+    await follow(waiting).catch(onError);
+    return stored;
   };
 }
 

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
 import { reportOf } from '../../../src/service/queue/delivery-report.ts';
+import { createReportReader } from '../../../src/service/queue/read-delivery-report.ts';
 import { guardTexts } from '../../../docs/explanations/guards.ts';
 import type { PolicyResult } from '../../../src/service/queue/event-log.ts';
-import type { PushRecord, PushState } from '../../../src/service/queue/event-record.ts';
+import type { EventRecord, PushRecord, PushState } from '../../../src/service/queue/event-record.ts';
 
 const event: PushRecord['event'] = {
   id: 'id',
@@ -14,7 +15,10 @@ const event: PushRecord['event'] = {
   receivedAt: '2026-03-01T12:00:00.000Z',
 };
 
-function record(state: PushState, results: Readonly<Record<string, Pick<PolicyResult, 'kind' | 'reason'> | undefined>> = {}): PushRecord {
+function record(
+  state: PushState,
+  results: Readonly<Record<string, (Pick<PolicyResult, 'kind' | 'reason'> & Partial<PolicyResult>) | undefined>> = {},
+): PushRecord {
   const full = Object.entries(results).map(([policy, result]) => {
     const complete = result && { ...result, message: 'why', at: '2026-03-01T12:00:01.000Z' };
     return [policy, complete] as const;
@@ -126,4 +130,21 @@ test('the worst state of several policies is that of the push, which is over whe
   assert.deepEqual([both?.state, both?.isOver, both?.image], ['waiting', false, 'harbor.example.com/shop/web:1.4.2']);
   assert.equal(both?.policies[0]?.page, 'https://watch.example.com/policies/a/a');
   assert.equal(reportOf(record('matched', { 'a/a': rolledOut, 'b/b': rolledOut }))?.isOver, true);
+});
+
+test('a report is read with the pushes that brought its images before, and only for the receiver of the push', async () => {
+  const rolledOut = { kind: 'updated', reason: 'RolledOut' } as const;
+  const first = record('matched', { 'shop/web': rolledOut });
+  const own = record('matched', { 'shop/web': { kind: 'unchanged', reason: 'UpToDate', broughtBy: 'first' } });
+  const records = new Map<string, EventRecord>([
+    ['first', first],
+    ['own', own],
+  ]);
+  const read = createReportReader({ get: (id) => Promise.resolve(records.get(id)) }, 'https://watch.example.com');
+  assert.deepEqual(await read('own', 'ci'), reportOf(own, new Map([['first', first]]), 'https://watch.example.com'));
+  assert.equal((await read('own', 'ci'))?.policies[0]?.reason, 'RolledOut');
+  assert.equal(await read('own', 'another receiver'), undefined);
+  assert.equal(await read('unknown', 'ci'), undefined);
+  records.delete('first');
+  assert.equal((await read('own', 'ci'))?.policies[0]?.reason, 'UpToDate');
 });

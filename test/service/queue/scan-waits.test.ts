@@ -9,7 +9,7 @@ import type { PushJob } from '../../../src/service/queue/jobs.ts';
 import { createPushQueue, openQueue } from '../../../src/service/queue/producer.ts';
 import { createEventReader } from '../../../src/service/queue/read-events.ts';
 import { readPushJob } from '../../../src/service/queue/read-job.ts';
-import { createScanWaits } from '../../../src/service/queue/scan-waits.ts';
+import { createFollowedStore, createScanWaits } from '../../../src/service/queue/scan-waits.ts';
 import { createWorker } from '../../../src/service/queue/worker.ts';
 import { startRedis, type Redis } from '../../harness/redis.ts';
 import { waitFor } from '../../harness/wait-for.ts';
@@ -66,14 +66,25 @@ async function start(t: TestContext, prefix = `{${randomUUID()}}`) {
   const access = { redis: producer, prefix, onError };
   const queue = createPushQueue(access, 0);
   const waits = createScanWaits(access);
-  const store = async (...pushes: PushEvent[]) => {
-    const stored = await queue.add(pushes);
-    await waits.follow(stored);
-    return stored.map(({ id }) => id);
-  };
+  const unfollowed: Error[] = [];
+  const storeWith = (follow: typeof waits.follow) => createFollowedStore(queue.add, { follow }, (error) => void unfollowed.push(error));
+  const store = async (...pushes: PushEvent[]) => (await storeWith(waits.follow)(pushes)).map(({ id }) => id);
   const stateOf = async (id: string) => (await openQueue('push', access).getJob(id))?.getState();
   const untilDone = (...ids: string[]) => waitFor(`${ids.join(', ')} to be done`, () => ids.every((id) => done.includes(id)));
-  return { prefix, producer, access, waits, store, stateOf, done, untilDone, stop, reader: createEventReader(access) };
+  return {
+    prefix,
+    producer,
+    access,
+    waits,
+    store,
+    storeWith,
+    unfollowed,
+    stateOf,
+    done,
+    untilDone,
+    stop,
+    reader: createEventReader(access),
+  };
 }
 
 test('a push waits, shows why, and starts with the scan of its digest, not with that of another one', async (t) => {
@@ -173,4 +184,22 @@ test('what somebody else wrote into the lists starts nothing, and does no harm',
     await producer.zadd(key, Date.now(), odd);
   assert.equal(await waits.end(scan()), 1);
   await untilDone('a');
+});
+
+test('a push that cannot be recorded as waiting is stored all the same, and one that does not wait is not recorded', async (t) => {
+  const { storeWith, unfollowed, stateOf, untilDone } = await start(t);
+  const asked: (readonly PushEvent[])[] = [];
+  const broken = storeWith((pushes) => {
+    asked.push(pushes);
+    return Promise.reject(new Error('Redis is full'));
+  });
+  const { waitsUntil: _, ...direct } = push('direct');
+  const stored = await broken([push('waiting'), direct]);
+  assert.deepEqual([stored.map(({ id }) => id), unfollowed.map(({ message }) => message)], [['waiting', 'direct'], ['Redis is full']]);
+  assert.deepEqual(
+    asked.flat().map(({ id }) => id),
+    ['waiting'],
+  );
+  await untilDone('direct');
+  assert.equal(await stateOf('waiting'), 'delayed');
 });
