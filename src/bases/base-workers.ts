@@ -9,7 +9,8 @@ import type { RedisHealth } from '../service/queue/redis-health.ts';
 import { createWorker, type QueueWorker } from '../service/queue/worker.ts';
 import type { BaseMeans, BasePart } from './compose-bases.ts';
 import type { Foundation } from '../service/compose/foundation.ts';
-import { createRebuilds, createTriggerWorker } from './compose-triggers.ts';
+import { createTriggerWorker } from './compose-triggers.ts';
+import { createRebuilds } from './rebuild-jobs.ts';
 
 const concurrency = 8;
 /** Facts about images and lists of dependents are not written beyond this share of the memory of Redis: they can be made again, and pushes cannot. */

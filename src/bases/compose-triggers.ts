@@ -1,11 +1,8 @@
 /** The part of the role `work` that requests rebuilds from CI systems. */
 import { setTimeout } from 'node:timers/promises';
-import { defined } from '../core/model/defined.ts';
-import type { RebuildPorts } from './policies/request-rebuilds.ts';
-import { jobFor } from './policies/enqueue-bases.ts';
 import type { BaseImagePolicy } from '../core/model/base-policy.ts';
+import { readKey } from '../core/model/image-source.ts';
 import { PermanentError } from '../core/model/errors.ts';
-import { formatRepository } from '../core/model/image-reference.ts';
 import type { TriggerJob } from '../service/queue/jobs.ts';
 import type { QueueAccess, WorkQueues } from '../service/queue/producer.ts';
 import { readTriggerJob } from '../service/queue/read-job.ts';
@@ -15,6 +12,7 @@ import { createWorker, type QueueWorker } from '../service/queue/worker.ts';
 import { createPacer } from './triggers/pace.ts';
 import { processTrigger, type TriggerPorts } from './triggers/process-trigger.ts';
 import { sendRequest } from './triggers/send-request.ts';
+import { reportJob } from './rebuild-jobs.ts';
 import type { Foundation } from '../service/compose/foundation.ts';
 
 /** What the requests of rebuilds share with the rest of the role. */
@@ -27,36 +25,7 @@ export interface TriggerMeans {
 }
 
 const concurrency = 16;
-/** The records of this time are reported in one reconcile, because each reconcile examines all images. */
-const gatherMs = 5_000;
 const publicHosts = ['api.github.com', 'gitlab.com'];
-
-/** Requests rebuilds by jobs of the queue `trigger`, and reads the records that those jobs write. */
-export function createRebuilds({ queue, queues }: Pick<TriggerMeans, 'queue' | 'queues'>): RebuildPorts['rebuilds'] {
-  const records = createRebuildRecords(queue.redis, queue.prefix);
-  return {
-    async request(orders) {
-      const receivedAt = new Date().toISOString();
-      const jobs = orders.map(({ policy: { namespace, name, uid, spec }, base, pipeline, source, image, after }): TriggerJob => {
-        const repository = formatRepository(spec.base.repository);
-        return {
-          schema: 1,
-          policy: { namespace, name, uid },
-          pipeline,
-          base: { repository, ...base },
-          source,
-          image,
-          ...defined({ after }),
-          receivedAt,
-        };
-      });
-      await queues.addTriggerJobs(jobs);
-      for (const { policy, base, pipeline, source } of jobs)
-        await records.writeFirst(policy.uid, base.digest, { pipeline, source, state: 'Pending', at: receivedAt });
-    },
-    read: ({ uid }, { digest }, rebuilds) => records.read(uid, digest, rebuilds),
-  };
-}
 
 /** The worker that sends requests of rebuilds to CI systems. */
 export function createTriggerWorker(
@@ -68,23 +37,14 @@ export function createTriggerWorker(
     findPolicy,
     isAsPlanned,
     async readSecret({ namespace, name, key }, options) {
-      const content = await readSecret({ namespace, name }, options);
-      const problem = (why: string) => new PermanentError('RebuildRefused', `Secret ${namespace}/${name} ${why}`);
-      if ('why' in content) throw problem(content.why);
-      const value = Object.hasOwn(content.data, key) ? content.data[key] : undefined;
-      if (value === undefined) throw problem(`has no key ${key}`);
-      // Trimmed, because editors add a line break at the end of a file.
-      return Buffer.from(value, 'base64').toString('utf8').trim();
+      const found = readKey(await readSecret({ namespace, name }, options), key);
+      if ('why' in found) throw new PermanentError('RebuildRefused', `Secret ${namespace}/${name} ${found.why}`);
+      return found.line;
     },
     mayCall: (url) => allowed.has(url.origin),
     send: (request, signal) => sendRequest(request, { fetch, now: Date.now, signal }),
     records: createRebuildRecords(queue.redis, queue.prefix),
-    async onRecorded(policy) {
-      const now = Date.now();
-      const end = (Math.floor(now / gatherMs) + 1) * gatherMs;
-      const gathered = jobFor(policy, 'TargetChange', `rebuilds:${end}`, now);
-      await queues.addBaseJobs([{ ...gathered, notBefore: new Date(end).toISOString() }]);
-    },
+    onRecorded: (policy) => queues.addBaseJobs([reportJob(policy, Date.now())]),
     logger,
     now: Date.now,
   };

@@ -1,5 +1,6 @@
 /** The address and the secret of a NotificationTarget, which are in Secrets of its namespace. */
 import type { ConfiguredTarget } from '../core/model/configured-target.ts';
+import { readKey } from '../core/model/image-source.ts';
 import { describeError } from '../core/model/errors.ts';
 import { publicUrls, type NotificationTarget, type NotificationTargetSpec, type SecretKeyRef } from '../core/model/notification-target.ts';
 import type { ReadSecret } from '../service/registry/credentials/secret-offer.ts';
@@ -16,12 +17,9 @@ export interface TargetSecrets {
 /** Creates the reader. `hosts`: the hosts that addresses may name. */
 export function createTargetSecrets(readSecret: ReadSecret, hosts: readonly string[]): TargetSecrets {
   const read = async (namespace: string, { name, key }: SecretKeyRef) => {
-    const content = await readSecret({ namespace, name }, { refresh: false });
-    if ('why' in content) throw new Error(`the Secret ${name} ${content.why}`);
-    const value = Object.hasOwn(content.data, key) ? content.data[key] : undefined;
-    if (value === undefined) throw new Error(`the Secret ${name} has no key ${key}`);
-    // Trimmed, because editors add a line break at the end of a file.
-    return Buffer.from(value, 'base64').toString('utf8').trim();
+    const found = readKey(await readSecret({ namespace, name }, { refresh: false }), key);
+    if ('why' in found) throw new Error(`the Secret ${name} ${found.why}`);
+    return found.line;
   };
   /** The address of a target, or why it has no usable one. The reason contains nothing of the Secret. */
   const readUrl = async (namespace: string, { type, urlSecret }: NotificationTargetSpec): Promise<string | TargetState> => {

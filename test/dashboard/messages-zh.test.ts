@@ -46,6 +46,7 @@ const composed = new Set([
   ', without a digest',
   ', with whose layers its own cannot be compared',
   'expired on {0}',
+  'Secret {0}/{1} has no key {2}',
   'key {0} of key {1} of Secret {2}/{3}',
   'subkey {0}',
   '{0} is revoked',

@@ -5,7 +5,7 @@ import type { Discard, Discarded } from '../../core/model/discarded-image.ts';
 import { describeError } from '../../core/model/errors.ts';
 import { formatRepository, type Repository } from '../../core/model/image-reference.ts';
 import type { PolicySpec } from '../../core/model/image-policy.ts';
-import type { ImageSource } from '../../core/model/image-source.ts';
+import { readKey, type ImageSource } from '../../core/model/image-source.ts';
 import { describeMissingGrant } from '../../core/model/push-grant.ts';
 import type { RegistryClient } from '../../service/registry/client.ts';
 import type { VerifyImage } from '../../service/verify/image-verifier.ts';
@@ -195,14 +195,12 @@ async function openSigningKey(
   if (named === undefined) return undefined;
   const { secret, key, passwordKey } = named;
   const content = await readSecret({ namespace, name: secret }, { refresh: false, signal });
-  if ('why' in content) return `Secret ${namespace}/${secret} ${content.why}`;
-  const { data } = content;
-  const missing = [key, passwordKey].find((name) => name !== undefined && !Object.hasOwn(data, name));
-  if (missing !== undefined) return `Secret ${namespace}/${secret} has no key ${missing}`;
-  const text = (name: string) => Buffer.from(data[name] ?? '', 'base64').toString('utf8');
+  const pem = readKey(content, key);
+  if ('why' in pem) return `Secret ${namespace}/${secret} ${pem.why}`;
+  const password = passwordKey === undefined ? undefined : readKey(content, passwordKey);
+  if (password !== undefined && 'why' in password) return `Secret ${namespace}/${secret} ${password.why}`;
   try {
-    const password = passwordKey === undefined ? undefined : text(passwordKey).replace(/\r?\n$/, '');
-    return readSigningKey(`key ${key} of Secret ${namespace}/${secret}`, text(key), password);
+    return readSigningKey(`key ${key} of Secret ${namespace}/${secret}`, pem.text, password?.text.replace(/\r?\n$/, ''));
   } catch (error) {
     return describeError(error);
   }

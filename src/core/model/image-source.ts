@@ -16,6 +16,21 @@ export function isSameSecret(a: SecretRef, b: SecretRef): boolean {
 /** The `data` of a Secret (values in base64), or why there is none in words for users: `does not exist`. */
 export type SecretContent = { readonly data: Readonly<Record<string, string>> } | { readonly why: string };
 
+/** The value of one key of a Secret; `line`: without white space around it, because editors add a line break at the end of a file. */
+export interface SecretValue {
+  readonly text: string;
+  readonly line: string;
+}
+
+/** Reads one key of a Secret, or says why it has no value: `has no key token`. */
+export function readKey(content: SecretContent, key: string): SecretValue | { readonly why: string } {
+  if ('why' in content) return content;
+  const value = Object.hasOwn(content.data, key) ? content.data[key] : undefined;
+  if (value === undefined) return { why: `has no key ${key}` };
+  const text = Buffer.from(value, 'base64').toString('utf8');
+  return { text, line: text.trim() };
+}
+
 /** The Secrets to try before the service's own credentials, in this order. */
 export interface PullAccess {
   readonly secrets: readonly PullSecret[];

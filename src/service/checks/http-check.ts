@@ -1,6 +1,7 @@
 /** A check by an endpoint: a signed CloudEvent, answered with a verdict. */
 import { z } from 'zod';
 import { defined } from '../../core/model/defined.ts';
+import { readKey } from '../../core/model/image-source.ts';
 import type { CheckQuestion } from '../../core/model/rollout-check.ts';
 import { signEvent } from '../../core/model/signed-event.ts';
 import { exchange } from '../proxy/exchange.ts';
@@ -17,7 +18,7 @@ export async function askEndpoint(
   means: CheckMeans,
 ): Promise<AskedAnswer> {
   const url = new URL(text);
-  const key = await readKey(request.policy.namespace, secret, request.signal, means);
+  const key = await readSigningKey(request.policy.namespace, secret, request.signal, means);
   const event = { ...eventOf(request, means), time: new Date(means.now()).toISOString() };
   const { result, status, json } = await exchange(
     url,
@@ -54,18 +55,14 @@ function eventOf({ policy: { namespace, name }, check, record, image, changes }:
   };
 }
 
-async function readKey(
+async function readSigningKey(
   namespace: string,
   { name, key }: { name: string; key: string },
   signal: AbortSignal,
   { readSecret }: CheckMeans,
 ): Promise<string> {
-  const content = await readSecret({ namespace, name }, { refresh: false, signal });
-  if ('why' in content) throw new Error(`the Secret ${name} ${content.why}`);
-  const value = Object.hasOwn(content.data, key) ? content.data[key] : undefined;
-  const text = Buffer.from(value ?? '', 'base64')
-    .toString('utf8')
-    .trim();
-  if (text === '') throw new Error(`the Secret ${name} has no key ${key}`);
-  return text;
+  const found = readKey(await readSecret({ namespace, name }, { refresh: false, signal }), key);
+  if ('why' in found) throw new Error(`the Secret ${name} ${found.why}`);
+  if (found.line === '') throw new Error(`the Secret ${name} has no key ${key}`);
+  return found.line;
 }

@@ -2,7 +2,7 @@
 import { createPublicKey, hash, type KeyObject, verify } from 'node:crypto';
 import { promisify } from 'node:util';
 import { describeError } from '../../core/model/errors.ts';
-import type { SecretContent, SecretRef } from '../../core/model/image-source.ts';
+import { readKey, type SecretContent, type SecretRef } from '../../core/model/image-source.ts';
 import type { KeyRef } from '../../core/model/verification.ts';
 
 /** A public key that verifies signatures. */
@@ -103,10 +103,11 @@ export async function readKeys<Key>(
   const secrets = new Map(await Promise.all(names.map(readOne)));
   const keys: Keys<Key>[] = [];
   for (const { secret, key } of refs) {
-    const where = `Secret ${namespace}/${secret}`;
-    const text = textOf(key, where, secrets.get(secret));
+    const found = readKey(secrets.get(secret) ?? { why: 'was not read' }, key);
     keys.push(
-      typeof text === 'string' ? { usable: [], problems: [text] } : await readOrExplain(`key ${key} of ${where}`, text.value, read),
+      'why' in found
+        ? { usable: [], problems: [`Secret ${namespace}/${secret} ${found.why}`] }
+        : await readOrExplain(`key ${key} of Secret ${namespace}/${secret}`, found.text, read),
     );
   }
   return { usable: keys.flatMap(({ usable }) => usable), problems: keys.flatMap(({ problems }) => problems) };
@@ -118,11 +119,4 @@ async function readOrExplain<Key>(name: string, text: string, read: WantedKeys<K
   } catch (error) {
     return { usable: [], problems: [`${name} cannot be used: ${describeError(error)}`] };
   }
-}
-
-/** The text of a key in a Secret; as a string, why there is none. */
-function textOf(key: string, where: string, content: SecretContent | undefined): { readonly value: string } | string {
-  if (content === undefined || 'why' in content) return `${where} ${content?.why ?? 'was not read'}`;
-  const value = Object.hasOwn(content.data, key) ? content.data[key] : undefined;
-  return value === undefined ? `${where} has no key ${key}` : { value: Buffer.from(value, 'base64').toString('utf8') };
 }

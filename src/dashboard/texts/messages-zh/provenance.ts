@@ -5,7 +5,6 @@ export const provenanceZh: Readonly<Record<string, string>> = {
   'key {0} of key {1} of Secret {2}/{3}': '密钥 {0}，来自密钥 {1}，属于 Secret {2}/{3}',
   'key {0}': '密钥 {0}',
   'subkey {0}': '子密钥 {0}',
-  '{0} has no key {1}': '{0} 中没有键 {1}',
   '{0} holds no {1}, which it named a moment ago': '{0} 中没有 {1}，而它刚才还列出了它',
   'it is not a chart with one content': '它不是只有一份内容的 chart',
   'the chart has no provenance (helm package --sign makes it)': 'chart 没有 provenance（用 helm package --sign 生成）',
