@@ -4,7 +4,7 @@ import type { Foundation } from '../service/compose/foundation.ts';
 import type { NamespaceCache } from '../service/cluster/namespace-cache.ts';
 import { namespaceRulesOf } from '../service/config/policy-defaults.ts';
 import type { KubeClient } from '../service/kube/client.ts';
-import { followRequests } from '../service/compose/follow-requests.ts';
+import { followRequests } from '../service/cluster/follow-requests.ts';
 import { readContextOf } from '../service/compose/work-ports.ts';
 import { createBaseCauses } from './api/causes.ts';
 import { createBaseRoutes } from './api/routes.ts';

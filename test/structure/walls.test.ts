@@ -78,6 +78,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     'service/explain',
     'service/reconcile',
   ],
+  'service/api-cluster': ['core/model', 'core/async', 'service/api', 'service/kube', 'service/queue', 'service/resources'],
   'service/checks': ['core/model', 'service/kube', 'service/proxy', 'service/reconcile'],
   'service/vulnerabilities': ['core/model', 'core/async', 'service/verify', 'service/kube', 'service/telemetry'],
   'service/operations': ['core/async', 'service/telemetry', 'service/api'],

@@ -28,7 +28,7 @@ import { openRegistries } from './registries.ts';
 import type { WorkConnections } from './work.ts';
 import type { WorkCaches } from './work-caches.ts';
 import { createSources, createWorkPorts } from './work-ports.ts';
-import { followRequests } from './follow-requests.ts';
+import { followRequests } from '../cluster/follow-requests.ts';
 import { joinNotices, joinRewrites, type NoteActivity } from './work-wing.ts';
 
 export type WorkProcessors = ReturnType<typeof createProcessors>;

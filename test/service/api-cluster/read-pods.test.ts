@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { AccessError } from '../../../src/service/api/access.ts';
-import { createReadPods } from '../../../src/service/compose/read-pods.ts';
+import { createReadPods } from '../../../src/service/api-cluster/read-pods.ts';
 import { type Exchange, startFakeApiServer } from '../kube/fake-api-server.ts';
 
 const workload = { kind: 'StatefulSet', namespace: 'shop', name: 'web' };

@@ -1,12 +1,11 @@
-import { newRequests, type Requestable } from '../../core/model/activity.ts';
+import { newRequests, type IdentifiedActivity, type Requestable } from '../../core/model/activity.ts';
 import type { StoreView, StoredObject } from '../kube/object-store.ts';
-import type { NoteActivity } from './work-wing.ts';
 
 /** Notes every request that a policy gets, whoever writes it. What was written before the policies were listed is not noted. */
 export function followRequests<P extends StoredObject & Requestable>(
   policies: StoreView<P>,
   kind: 'ImagePolicy' | 'BaseImagePolicy',
-  note: NoteActivity,
+  note: (activities: readonly IdentifiedActivity[]) => void,
 ): void {
   policies.subscribe(({ type, object, previous }) => {
     if (type === 'deleted' || previous === undefined || previous.uid !== object.uid) return;
