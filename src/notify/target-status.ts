@@ -1,6 +1,6 @@
 /** The status of a NotificationTarget: whether messages can be sent to it, and are accepted. Pure. */
 import type { TargetReason, TargetStatus } from '../core/model/notification-target.ts';
-import { cut, toSeconds } from '../core/model/text.ts';
+import { toCondition } from '../core/model/to-condition.ts';
 
 /** Whether a target accepts messages, and why not. */
 export interface TargetState {
@@ -24,15 +24,13 @@ export function isCheckDue(status: TargetStatus, generation: number): boolean {
 
 /** The status for a state. A target with a delivered message stays Delivered when it is checked again. */
 export function nextTargetStatus(status: TargetStatus, generation: number, { reason, message }: TargetState, now: Date): TargetStatus {
-  const before = readyOf(status);
-  const isKept = reason === 'Configured' && before?.reason === 'Delivered' && status.observedGeneration === generation;
+  const isKept = reason === 'Configured' && readyOf(status)?.reason === 'Delivered' && status.observedGeneration === generation;
   if (isKept) return status;
-  const value = good.has(reason) ? ('True' as const) : ('False' as const);
-  const lastTransitionTime = before?.status === value ? before.lastTransitionTime : toSeconds(now);
-  const ready = { type: 'Ready', status: value, reason, message: cut(message, 1_024), lastTransitionTime, observedGeneration: generation };
+  const { conditions = [] } = status;
+  const ready = toCondition({ type: 'Ready', status: good.has(reason) ? 'True' : 'False', reason, message }, conditions, generation, now);
   return {
     ...status,
     observedGeneration: generation,
-    conditions: [ready, ...(status.conditions ?? []).filter(({ type }) => type !== 'Ready')],
+    conditions: [ready, ...conditions.filter(({ type }) => type !== 'Ready')],
   };
 }

@@ -3,9 +3,8 @@ import { type BaseImagePolicy, isUsableBase } from '../../core/model/base-policy
 import type { BaseStatus } from '../../core/model/base-status.ts';
 import type { Repository } from '../../core/model/image-reference.ts';
 import { actionAnnotations } from '../../core/model/policy-actions.ts';
-import type { Condition } from '../../core/model/policy-status.ts';
+import type { ConditionState } from '../../core/status/condition-states.ts';
 import { describeMissingGrant } from '../../core/model/push-grant.ts';
-import type { Reason } from '../../core/model/reasons.ts';
 import { cut } from '../../core/model/text.ts';
 import { describeCount } from '../../core/plan/approvals.ts';
 import { countBaseApprovals } from '../../core/plan/base-decisions.ts';
@@ -14,9 +13,6 @@ import { maxVersions } from './learn-versions.ts';
 import { nameOf } from './list-images.ts';
 import type { Findings } from './next-base-status.ts';
 import type { SelectedBase } from './plan-roll-out.ts';
-
-/** A condition that a policy reports. */
-export type State = Pick<Condition, 'type' | 'status' | 'message'> & { readonly reason: Reason };
 
 /** The condition `Ready`, and the one that accompanies it. */
 export function describeConditions(
@@ -32,7 +28,7 @@ export function describeConditions(
     at,
   }: Findings & { readonly policy: BaseImagePolicy; readonly at: Date },
   rejection: RejectedBase | undefined,
-): State[] {
+): ConditionState[] {
   const summary = summarize(counts, { tag: base.tag, images, versions }) + describeUnpermitted(policy.namespace, unpermitted);
   const hint = `push a newer one, or release it with the annotation ${actionAnnotations.release}: "<time>"`;
   if (rejection?.reason === 'RejectedByUser') {
@@ -65,7 +61,7 @@ export function describeConditions(
   }
   const waits =
     waiting === undefined ? '' : `; ${waiting.tag} waits${waiting.until === undefined ? '' : ` until ${waiting.until}`}: ${waiting.reason}`;
-  const approval: State[] =
+  const approval: ConditionState[] =
     pendingApproval === undefined
       ? []
       : [

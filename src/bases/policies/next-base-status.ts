@@ -11,7 +11,9 @@ import { formatWorkload } from '../../core/model/workload.ts';
 import { nextDecisions } from '../../core/plan/base-decisions.ts';
 import type { Acted, ImageState } from './act.ts';
 import type { ExaminedImage } from './examine-images.ts';
-import { describeConditions, type State } from './base-conditions.ts';
+import type { ConditionState } from '../../core/status/condition-states.ts';
+import { toCondition } from '../../core/model/to-condition.ts';
+import { describeConditions } from './base-conditions.ts';
 import { nameOf } from './list-images.ts';
 import type { SelectedBase } from './plan-roll-out.ts';
 
@@ -88,7 +90,7 @@ export function nextBaseStatus(policy: BaseImagePolicy, found: Findings, at: Dat
   return {
     ...kept,
     observedGeneration: policy.generation,
-    conditions: nextConditions(policy, describeConditions(counts, { ...found, policy, at }, rejection), now),
+    conditions: nextConditions(policy, describeConditions(counts, { ...found, policy, at }, rejection), at),
     latest: { tag: base.tag, digest: base.digest, selectedAt },
     lastCheckTime: toSeconds(new Date(checkedAt)),
     ...(request !== undefined && { lastHandledRequest: cut(request, maxLengths.request) }),
@@ -121,11 +123,11 @@ export function withProblem(
   at: Date,
 ): BaseStatus {
   const type = isRetried ? ('Reconciling' as const) : ('Stalled' as const);
-  const states: State[] = [
+  const states: ConditionState[] = [
     { type: 'Ready', status: 'False', reason, message },
     { type, status: 'True', reason, message },
   ];
-  return { ...policy.status, observedGeneration: policy.generation, conditions: nextConditions(policy, states, toSeconds(at)) };
+  return { ...policy.status, observedGeneration: policy.generation, conditions: nextConditions(policy, states, at) };
 }
 
 /** The status from the selection of a base until the images are examined. It counts nothing, and calls none current, because that is about the base before. */
@@ -135,7 +137,7 @@ export function whileExamining(policy: BaseImagePolicy, { tag, digest }: Selecte
   const compared = dependents?.map((one) =>
     upToDateStates.has(one.state) ? { ...one, state: 'Unknown' as const, message: `it is being compared with ${tag}` } : one,
   );
-  const states: State[] = [
+  const states: ConditionState[] = [
     { type: 'Ready', status: 'False', reason: 'Progressing', message },
     { type: 'Reconciling', status: 'True', reason: 'Progressing', message },
   ];
@@ -143,17 +145,17 @@ export function whileExamining(policy: BaseImagePolicy, { tag, digest }: Selecte
   return {
     ...kept,
     ...defined({ dependents: compared }),
-    conditions: nextConditions(policy, states, now),
+    conditions: nextConditions(policy, states, at),
     latest: { tag, digest, selectedAt: now },
   };
 }
 
 /** The status of a suspended policy. */
 export function whileSuspended(policy: BaseImagePolicy, at: Date): BaseStatus {
-  const states: State[] = [
+  const states: ConditionState[] = [
     { type: 'Ready', status: 'True', reason: 'Suspended', message: 'suspended by the spec: nothing is checked or changed' },
   ];
-  return { ...policy.status, observedGeneration: policy.generation, conditions: nextConditions(policy, states, toSeconds(at)) };
+  return { ...policy.status, observedGeneration: policy.generation, conditions: nextConditions(policy, states, at) };
 }
 
 /** An image with its action's state, and the relation of the running image to the base. */
@@ -265,11 +267,11 @@ function nextHistory(
 const ownTypes: ReadonlySet<string> = new Set(['Ready', 'Reconciling', 'Stalled', 'Held', 'ApprovalRequired']);
 
 /** Conditions of other writers are kept unchanged. */
-function nextConditions({ status: { conditions = [] }, generation }: BaseImagePolicy, states: readonly State[], now: string): Condition[] {
-  const own = states.map(({ type, status, reason, message }): Condition => {
-    const before = conditions.find((condition) => condition.type === type);
-    const lastTransitionTime = before?.status === status ? before.lastTransitionTime : now;
-    return { type, status, reason, message: cut(message, maxLengths.message), lastTransitionTime, observedGeneration: generation };
-  });
+function nextConditions(
+  { status: { conditions = [] }, generation }: BaseImagePolicy,
+  states: readonly ConditionState[],
+  at: Date,
+): Condition[] {
+  const own = states.map((state) => toCondition(state, conditions, generation, at));
   return [...own, ...conditions.filter(({ type }) => !ownTypes.has(type))];
 }

@@ -1,19 +1,10 @@
 /** The model of a BaseImagePolicy: which base to watch, whose images may be built on it, and what happens when a new base is found. */
 import type { PolicyActions, RequestedAction } from './policy-actions.ts';
 import type { BaseStatus } from './base-status.ts';
-import { policyKey, type PolicyProblem, type PolicySpec, type WaveSettings } from './image-policy.ts';
+import { policyKey, type ApiObject, type PolicyProblem, type PolicySpec, type WaveSettings } from './image-policy.ts';
 import type { LabelSelector } from './label-selector.ts';
 
-export interface BaseImagePolicy {
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly generation: number;
-  readonly resourceVersion: string;
-  readonly createdAt?: string;
-  /** When an author last wrote the spec; ISO, whole seconds. Absent if metadata.managedFields do not say so. */
-  readonly writtenAt?: string;
-  readonly labels?: Readonly<Record<string, string>>;
+export interface BaseImagePolicy extends ApiObject {
   /** Whether the policy was deleted and a finalizer still keeps it. */
   readonly isDeleting?: boolean;
   /** The spec, or why it cannot be used. */

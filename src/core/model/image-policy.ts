@@ -13,8 +13,8 @@ import type { Verification } from './verification.ts';
 import type { VulnerabilityRules, WaitException } from './vulnerabilities.ts';
 import type { KindRef, WorkloadRef } from './workload.ts';
 
-/** The model of an ImagePolicy, independent of the API version in which it was written. */
-export interface ImagePolicy {
+/** What the program knows of the metadata of an object of the API group. */
+export interface ApiObject {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
@@ -22,9 +22,15 @@ export interface ImagePolicy {
   readonly resourceVersion: string;
   /** The creation time in the form of the API server. */
   readonly createdAt?: string;
-  readonly apiVersion: string;
   /** When an author last wrote the spec; ISO, whole seconds. Absent if metadata.managedFields do not say so. */
   readonly writtenAt?: string;
+  /** The labels; absent if the object has none. */
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+/** The model of an ImagePolicy, independent of the API version in which it was written. */
+export interface ImagePolicy extends ApiObject {
+  readonly apiVersion: string;
   /** The one Deployment of a policy whose spec v1alpha1 can express. With `crossNamespace: legacy` it needs no consent until the owners have answered. */
   readonly legacyTarget?: WorkloadRef;
   /** The spec, or why it cannot be used. */
@@ -38,8 +44,6 @@ export interface ImagePolicy {
   readonly requested?: RequestedAction;
   /** The consent annotation of the policy: the namespaces whose policies may follow it. Absent if it has none, and that of the Namespace decides. */
   readonly allowPoliciesFrom?: string;
-  /** The labels of the policy; absent if it has none. */
-  readonly labels?: Readonly<Record<string, string>>;
   /** The BaseImagePolicy that created the policy; absent if a user did. */
   readonly parent?: PolicyParent;
 }

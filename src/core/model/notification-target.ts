@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Immutable } from './immutable.ts';
 import { conditionSchema } from './policy-status.ts';
 import type { NoticeKind } from './notice.ts';
-import type { PolicyProblem } from './image-policy.ts';
+import type { ApiObject, PolicyProblem } from './image-policy.ts';
 
 /** The types of systems that receive messages. */
 export const targetTypes = [
@@ -74,13 +74,7 @@ export function defaultPerMinute(type: TargetType): number | undefined {
   return programTypes.includes(type) ? undefined : 20;
 }
 
-export interface NotificationTarget {
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly generation: number;
-  readonly resourceVersion: string;
-  readonly createdAt?: string;
+export interface NotificationTarget extends ApiObject {
   /** The spec, or why it cannot be used. */
   readonly spec: NotificationTargetSpec | PolicyProblem;
   readonly status: TargetStatus;

@@ -13,11 +13,10 @@ import {
   type RolloutConditions,
 } from './condition-states.ts';
 import type { Condition, PolicyStatus } from '../model/policy-status.ts';
-import { maxLengths } from '../model/status-fields.ts';
 import { isApproved } from '../model/policy-actions.ts';
 import { isReason, type Reason } from '../model/reasons.ts';
 import { isDecision } from '../plan/rejections.ts';
-import { cut, toSeconds } from '../model/text.ts';
+import { toCondition } from '../model/to-condition.ts';
 import { describeWaiting } from '../plan/pending-candidate.ts';
 import { formatWorkload } from '../model/workload.ts';
 
@@ -49,7 +48,7 @@ export function nextConditions(policy: PolicyPart, found: Outcome | Postponement
   ];
   // The first state of each type counts, because conditions are a list map.
   const isFirst = ({ type }: ConditionState, index: number) => states.findIndex((state) => state.type === type) === index;
-  const own = states.filter(isFirst).map((state) => toCondition(state, old, policy, now));
+  const own = states.filter(isFirst).map((state) => toCondition(state, old, policy.generation, now));
   const isNotEvaluated = ({ type, reason, observedGeneration }: Condition) =>
     (type === 'CrossNamespace' && legacyIn(result) === undefined) ||
     (isBlocked({ type, reason }) &&
@@ -69,18 +68,7 @@ export function withHeldRollouts(
 ): readonly Condition[] {
   const isReplaced = ({ type, reason }: Condition) => type === 'Held' && (held !== undefined || reason === rolloutFailed);
   const others = conditions.filter((condition) => !isReplaced(condition));
-  return held === undefined ? others : [...others, toCondition(held, conditions, policy, now)];
-}
-
-function toCondition(
-  { type, status, reason, message }: ConditionState,
-  old: readonly Condition[],
-  { generation }: Pick<PolicyPart, 'generation'>,
-  now: Date,
-): Condition {
-  const previous = old.find((condition) => condition.type === type);
-  const lastTransitionTime = previous?.status === status ? previous.lastTransitionTime : toSeconds(now);
-  return { type, status, reason, message: cut(message, maxLengths.message), lastTransitionTime, observedGeneration: generation };
+  return held === undefined ? others : [...others, toCondition(held, conditions, policy.generation, now)];
 }
 
 /**

@@ -4,8 +4,9 @@ import type { KubeClient } from '../kube/client.ts';
 import { isKubeError } from '../kube/kube-error.ts';
 import { createObjectStore, type ObjectStore, type StoredObject } from '../kube/object-store.ts';
 import { listPath, type Resource } from '../kube/objects.ts';
-import { startReflector, type Reflector } from '../kube/reflector.ts';
+import type { Reflector, ReflectorOptions } from '../kube/reflector.ts';
 import type { LogMessage } from '../telemetry/log-messages.ts';
+import { startSettlingWatch, watchOf } from './optional-watch.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
 export interface OptionalCache<T extends StoredObject> {
@@ -45,27 +46,24 @@ export function createOptionalCache<T extends StoredObject>({
   let areKnown = false;
   const settled = () => Promise.all(watches.map((watch) => watch.settled));
   const watch = (namespace: string | undefined) => {
-    const missing = Promise.withResolvers<void>();
     let isMissing = false;
-    const reflector = startReflector({
+    const options: ReflectorOptions<T> = {
       client,
       path: listPath(resource, namespace),
       project: read,
       store: objects,
       onError(error, nextTryMs) {
-        const isOptional = isKubeError(error, 404) || isKubeError(error, 403);
-        if (isOptional) missing.resolve();
-        if (isOptional && isMissing) return;
-        isMissing = isOptional;
-        if (isOptional) logger.info({ why: describeError(error) }, message);
-        else logger.warn({ why: describeError(error), nextTryMs }, 'watch failed, will be repeated');
+        const wasMissing = isMissing;
+        isMissing = isAbsent(error);
+        if (!isMissing) logger.warn({ why: describeError(error), nextTryMs }, 'watch failed, will be repeated');
+        else if (!wasMissing) logger.info({ why: describeError(error) }, message);
       },
-    });
-    return { namespace, reflector, settled: Promise.race([reflector.synced, missing.promise]) };
+    };
+    return { namespace, ...startSettlingWatch(options, isAbsent) };
   };
   return {
     objects,
-    watchOf: (namespace) => watches.find((watch) => watch.namespace === undefined || watch.namespace === namespace)?.reflector,
+    watchOf: (namespace) => watchOf(watches, namespace),
     settled,
     areKnown: () => areKnown,
     isComplete: () => watches.length > 0 && watches.every(({ reflector }) => reflector.state().synced),
@@ -77,4 +75,9 @@ export function createOptionalCache<T extends StoredObject>({
       await Promise.all(watches.map(({ reflector }) => reflector.stop()));
     },
   };
+}
+
+/** Whether the API server has answered that the kind does not exist, or may not be read. */
+function isAbsent(error: unknown): boolean {
+  return isKubeError(error, 404) || isKubeError(error, 403);
 }

@@ -25,20 +25,40 @@ export interface OptionalWatchOptions<T extends StoredObject> extends ReflectorO
   readonly logger: Logger;
 }
 
-/** Starts a watch; logs once if it is forbidden. */
-export function startOptionalWatch<T extends StoredObject>(options: OptionalWatchOptions<T>): OptionalWatch {
-  const { name, without, isNeeded = false, logger } = options;
+/** Starts a watch. `settled` resolves after its first list, or with an error for which nothing waits any longer: the list may never succeed. */
+export function startSettlingWatch<T extends StoredObject>(
+  options: ReflectorOptions<T>,
+  isFinal: (error: unknown) => boolean,
+): { readonly reflector: Reflector; readonly settled: Promise<void> } {
   const refused = Promise.withResolvers<void>();
-  let isForbidden = false;
   const reflector = startReflector({
     ...options,
     onError(error, nextTryMs) {
-      if (error instanceof KubeError) refused.resolve();
-      if (!isKubeError(error, 403)) return logger.warn({ why: describeError(error), nextTryMs }, 'watch failed, will be repeated');
-      if (!isForbidden) logger.info({ watch: name, why: describeError(error), without }, 'an optional watch is forbidden');
-      isForbidden = true;
+      if (isFinal(error)) refused.resolve();
+      options.onError?.(error, nextTryMs);
     },
   });
+  return { reflector, settled: Promise.race([reflector.synced, refused.promise]) };
+}
+
+/** The watch that reports the objects of a namespace. */
+export function watchOf(
+  watches: readonly { readonly namespace: string | undefined; readonly reflector: Reflector }[],
+  namespace: string,
+): Reflector | undefined {
+  return watches.find((watch) => watch.namespace === undefined || watch.namespace === namespace)?.reflector;
+}
+
+/** Starts a watch; logs once if it is forbidden. */
+export function startOptionalWatch<T extends StoredObject>(options: OptionalWatchOptions<T>): OptionalWatch {
+  const { name, without, isNeeded = false, logger } = options;
+  let isForbidden = false;
+  const onError: ReflectorOptions<T>['onError'] = (error, nextTryMs) => {
+    if (!isKubeError(error, 403)) return logger.warn({ why: describeError(error), nextTryMs }, 'watch failed, will be repeated');
+    if (!isForbidden) logger.info({ watch: name, why: describeError(error), without }, 'an optional watch is forbidden');
+    isForbidden = true;
+  };
+  const { reflector, settled: synced } = startSettlingWatch({ ...options, onError }, (error) => error instanceof KubeError);
   const isCurrent = () => {
     const { synced, connected } = reflector.state();
     return synced && connected;
@@ -46,7 +66,7 @@ export function startOptionalWatch<T extends StoredObject>(options: OptionalWatc
   return {
     name,
     reflector,
-    synced: Promise.race([reflector.synced, refused.promise]),
+    synced,
     isCurrent,
     check() {
       const { synced, lastError, objects } = reflector.state();

@@ -5,8 +5,10 @@ import { kindKey } from '../../core/model/workload.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { isKubeError } from '../kube/kube-error.ts';
 import { readMetadata } from '../kube/watch-events.ts';
-import { startReflector, type Reflector } from '../kube/reflector.ts';
+import type { Reflector, ReflectorOptions } from '../kube/reflector.ts';
 import { listPath } from '../kube/objects.ts';
+import type { ImagePolicy } from '../../core/model/image-policy.ts';
+import { startSettlingWatch } from './optional-watch.ts';
 import type { Check } from '../telemetry/readiness.ts';
 import type { ClusterCache } from './cluster-cache.ts';
 import { policyResource } from '../resources/group.ts';
@@ -43,9 +45,7 @@ export function watchPolicies(
   client: KubeClient,
   { written }: Pick<ClusterCache, 'written'>,
 ): PolicyWatch {
-  const logError = logWatchErrors(logger);
-  const forbidden = Promise.withResolvers<void>();
-  const reflector = startReflector({
+  const options: ReflectorOptions<ImagePolicy> = {
     client,
     path: listPath(policyResource, namespace),
     project(raw) {
@@ -53,16 +53,14 @@ export function watchPolicies(
       return readPolicy(raw, readContext, written.get(namespace, name));
     },
     store: written,
-    onError(error, nextTryMs) {
-      logError(error, nextTryMs);
-      if (isKubeError(error, 403)) forbidden.resolve();
-    },
-  });
+    onError: logWatchErrors(logger),
+  };
+  const { reflector, settled: synced } = startSettlingWatch(options, (error) => isKubeError(error, 403));
   return {
     name: `policies${namespace === undefined ? '' : ` in ${namespace}`}`,
     namespace,
     reflector,
-    synced: Promise.race([reflector.synced, forbidden.promise]),
+    synced,
   };
 }
 

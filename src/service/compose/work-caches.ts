@@ -6,6 +6,7 @@ import { needsLabels, notSelected, notWatched } from '../../core/model/policy-de
 import { createAccessCache } from '../cluster/access-cache.ts';
 import { type ClusterCache, createClusterCache } from '../cluster/cluster-cache.ts';
 import { createDefinitionWatch } from '../cluster/definition-watch.ts';
+import { watchOf } from '../cluster/optional-watch.ts';
 import { createNamespaceCache, type NamespaceCache } from '../cluster/namespace-cache.ts';
 import { areConnected, areListed, logWatchErrors, watchedNamespaces, watchPolicies, type PolicyWatch } from '../cluster/policy-watches.ts';
 import type { KubeClient } from '../kube/client.ts';
@@ -73,8 +74,7 @@ export function openWorkCaches(foundation: Foundation, client: KubeClient, openW
     isWatching: () => areConnected(policyWatches) && namespaces.areLabelsKnown(),
     /** Whether all policies have been listed. Without a connection, they are those of the last one. */
     haveListed: () => areListed(policyWatches) && namespaces.areLabelsListed(),
-    policyWatchOf: (namespace: string) =>
-      policyWatches.find((watch) => watch.namespace === undefined || watch.namespace === namespace)?.reflector,
+    policyWatchOf: (namespace: string) => watchOf(policyWatches, namespace),
     whyNotSelected(namespace: string) {
       if (!watchedIn.some((one) => one === undefined || one === namespace)) return notWatched(namespace);
       return cluster.isSelected(namespace) ? undefined : notSelected(namespace);

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { defined } from '../../core/model/defined.ts';
 import { describeError, PermanentError } from '../../core/model/errors.ts';
-import type { PolicyProblem } from '../../core/model/image-policy.ts';
+import type { ApiObject, PolicyProblem } from '../../core/model/image-policy.ts';
 import { cut } from '../../core/model/text.ts';
 import { specWrittenAt } from '../../core/model/written-at.ts';
 import type { CheckContext } from './rules.ts';
@@ -30,12 +30,7 @@ type Metadata = z.output<typeof metadata>;
 /** An object as the API server answers it; only its names and versions are certain. */
 export interface Envelope extends Pick<Metadata, 'annotations' | 'managedFields' | 'ownerReferences'> {
   /** The identity of the object, with what the model keeps of its metadata. */
-  readonly known: Pick<Metadata, 'name' | 'namespace' | 'uid' | 'resourceVersion' | 'generation'> & {
-    readonly createdAt?: string;
-    readonly writtenAt?: string;
-    readonly isDeleting?: true;
-    readonly labels?: Readonly<Record<string, string>>;
-  };
+  readonly known: ApiObject & { readonly isDeleting?: true };
   readonly spec: unknown;
   readonly status: unknown;
 }
