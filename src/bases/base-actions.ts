@@ -38,7 +38,7 @@ const storedChild = z.object({
 });
 
 /** Lists, creates, deletes and rolls back the children at the API server. An object whose shape differs from that of a created child is not a child. */
-export function createChildren(foundation: Foundation, client: KubeClient): ActPorts['children'] {
+function createChildren(foundation: Foundation, client: KubeClient): ActPorts['children'] {
   const owned = createOwnedObjects(client, policyResource);
   const context = readContextOf(foundation);
   const readChild = (raw: unknown): Child[] => {

@@ -24,11 +24,7 @@ export function createNoticeForChild({ get }: Pick<BasePolicyCache['policies'], 
 }
 
 /** The notice about the image for the namespace of its workload; undefined for what the BaseImagePolicy reports for all its children. Pure. */
-export function noticeForTeam(
-  child: ImagePolicy,
-  parent: BaseImagePolicy,
-  { notice, identity }: IdentifiedNotice,
-): IdentifiedNotice | undefined {
+function noticeForTeam(child: ImagePolicy, parent: BaseImagePolicy, { notice, identity }: IdentifiedNotice): IdentifiedNotice | undefined {
   if (!isUsable(child.spec) || !isUsableBase(parent.spec)) return undefined;
   const { strategy, targets, repository } = child.spec;
   const { kind } = notice;

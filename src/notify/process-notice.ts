@@ -85,7 +85,7 @@ export function isWanted(
  * Whether a target gets a notice, regardless of the labels of the policy: a job does not have them. Notices about single images are for the targets of their
  * namespace; a target of all namespaces gets what the policy of their base reports.
  */
-export function isFor({ events, namespaces }: Pick<ConfiguredTarget, 'events' | 'namespaces'>, { kind, subject }: Notice): boolean {
+function isFor({ events, namespaces }: Pick<ConfiguredTarget, 'events' | 'namespaces'>, { kind, subject }: Notice): boolean {
   const { namespace } = subject;
   const isForAll = namespaces.length === 0 && subject.kind !== 'Image';
   return events.includes(kind) && (isForAll || (namespace !== undefined && namespaces.includes(namespace)));

@@ -39,7 +39,6 @@ export const filesNotOnPages: Readonly<Record<string, readonly string[]>> = {
   ],
   'the API server answers with them': ['conversion/', 'service/resources/definitions.ts'],
   'the sender of a webhook is answered with them': [
-    'service/receive/add-question-routes.ts',
     'service/receive/answer-question.ts',
     'service/receive/app.ts',
     'service/receive/authenticate.ts',

@@ -13,7 +13,7 @@ export interface Fact {
 }
 
 /** What happened: a push, what the service did, what somebody asked for, or how many entries could not be written. */
-export const factTypes = ['push', 'change', 'action', 'lost'] as const;
+const factTypes = ['push', 'change', 'action', 'lost'] as const;
 
 /** The tail of a record that is empty. */
 export const noTail: Tail = { segment: 0, sequence: 0, hash: '0'.repeat(64) };

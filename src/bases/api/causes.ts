@@ -24,7 +24,7 @@ export function createBaseCauses(view: BaseView): FindCauses {
 }
 
 /** The cause that a policy reports; undefined if it is in order, waits for approval, or proceeds. */
-export function baseCause({ namespace, name, spec, status }: BaseImagePolicy): Cause | undefined {
+function baseCause({ namespace, name, spec, status }: BaseImagePolicy): Cause | undefined {
   const condition = decisiveCondition(status.conditions ?? []);
   if (condition === undefined || (isUsableBase(spec) ? spec.base.suspended : spec.suspended) === true) return undefined;
   const { type, reason, message, lastTransitionTime: since } = condition;

@@ -261,7 +261,7 @@ function planIndex(application: ImageContent, platforms: readonly PlannedPlatfor
 }
 
 /** The descriptor of a manifest. */
-export function contentOf({ mediaType, bytes }: NewManifest): Omit<PlannedImage, 'created'> {
+function contentOf({ mediaType, bytes }: NewManifest): Omit<PlannedImage, 'created'> {
   return { mediaType, digest: digestOf(bytes), size: bytes.length };
 }
 

@@ -8,7 +8,7 @@ import type { RebasePlan } from './plan-rebase.ts';
 
 export const rejectionType = 'application/vnd.technomad.operator.rejected-base.v1+json';
 /** The annotations of the mark: the base, and why it is rejected. */
-export const rejectionAnnotations = {
+const rejectionAnnotations = {
   base: 'operator.technomad.dev/rejected-base',
   message: 'operator.technomad.dev/rejected-because',
 } as const;

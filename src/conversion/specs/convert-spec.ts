@@ -8,7 +8,7 @@ import { isObject, type JsonObject } from '../../core/model/untyped.ts';
 /** A pattern that matches no tag, in RE2 and in JavaScript, and shows users why. */
 export const matchesNothing = String.raw`[^\s\S]only-v1-says-what-is-selected`;
 /** The name in the v1alpha1 view of a target that has a selector instead. No name in Kubernetes has brackets. */
-export const nameOfSelector = '(selector)';
+const nameOfSelector = '(selector)';
 
 const matchesEverything = '.*';
 const defaultMinutes = 60;

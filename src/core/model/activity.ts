@@ -10,18 +10,7 @@ import { cut } from './text.ts';
 import { isSameJson } from './untyped.ts';
 
 /** What people ask of policies, and of pushes (replay). */
-export const requestedActions = [
-  'approve',
-  'rollback',
-  'release',
-  'check',
-  'reject',
-  'promote',
-  'hold',
-  'suspend',
-  'resume',
-  'replay',
-] as const;
+const requestedActions = ['approve', 'rollback', 'release', 'check', 'reject', 'promote', 'hold', 'suspend', 'resume', 'replay'] as const;
 
 const text = (max: number) => z.string().max(max);
 const subject = z

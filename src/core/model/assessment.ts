@@ -45,7 +45,7 @@ const compared = z
   .describe('The comparison with one image that would be replaced.');
 
 /** The schema of an assessment. */
-export const assessment = z
+const assessment = z
   .object({
     tag: tag('The tag of the image.'),
     digest: digest('The digest of the image.'),

@@ -33,7 +33,7 @@ export const statusTypes = ['gitlabStatus', 'giteaStatus', 'bitbucketStatus'] as
 export type StatusType = (typeof statusTypes)[number];
 
 /** The types that report to the Git host of an image's source, instead of sending messages. */
-export const forgeTypes = ['githubDeployment', ...statusTypes] as const satisfies readonly TargetType[];
+const forgeTypes = ['githubDeployment', ...statusTypes] as const satisfies readonly TargetType[];
 export type ForgeType = (typeof forgeTypes)[number];
 
 /** The types of programs and services, which get every notice, and whose texts nobody chooses. */

@@ -42,7 +42,7 @@ export function waitingFixOf(policy: Policy): WaitingFix | undefined {
 }
 
 /** The highest severity of what it fixes. */
-export function severityOfFix({ fixes }: Pick<WaitingFix, 'fixes'>): VulnerabilitySeverity {
+function severityOfFix({ fixes }: Pick<WaitingFix, 'fixes'>): VulnerabilitySeverity {
   return fixes[0]?.severity ?? 'Unknown';
 }
 

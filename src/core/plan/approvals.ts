@@ -61,15 +61,12 @@ export function countApprovals(policy: Approvable, image: Image, now: Date): App
 }
 
 /** The approvals of exactly this image. */
-export function approvalsOf({ actions }: Pick<Approvable, 'actions'>, { tag, digest }: Image): readonly NamedApproval[] {
+function approvalsOf({ actions }: Pick<Approvable, 'actions'>, { tag, digest }: Image): readonly NamedApproval[] {
   return (actions?.approvals ?? []).filter((one) => digest !== undefined && one.tag === tag && one.digest === digest);
 }
 
 /** The time in which approvals of this image count; undefined if it is not pending, or the policy was changed since it was. */
-export function roundOf(
-  { status, generation }: Pick<Approvable, 'status' | 'generation'>,
-  { tag, digest }: Image,
-): ApprovalRound | undefined {
+function roundOf({ status, generation }: Pick<Approvable, 'status' | 'generation'>, { tag, digest }: Image): ApprovalRound | undefined {
   const round = status?.approvals;
   return round !== undefined && round.tag === tag && round.digest === digest && round.generation === generation ? round : undefined;
 }

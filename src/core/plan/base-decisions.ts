@@ -26,7 +26,7 @@ export function isBaseApproved(policy: Decided, base: Base, now: Date): boolean 
 }
 
 /** The approvals of a base after a reconcile; undefined if the policy does not ask for several people. */
-export function nextBaseRound({ spec, ...policy }: Decided, base: Base, isPending: boolean, now: Date): ApprovalRound | undefined {
+function nextBaseRound({ spec, ...policy }: Decided, base: Base, isPending: boolean, now: Date): ApprovalRound | undefined {
   return spec.base.mode === 'Approval' ? nextRound({ ...policy, spec: spec.base }, base, isPending, now) : undefined;
 }
 

@@ -20,7 +20,7 @@ const nextStep = z
   .meta({ id: 'NextStep', description: 'What can be done about it, or what it waits for. Absent if nothing is to be done.' });
 
 /** The fields of a BaseImagePolicy that lists show. */
-export const baseSummary = z
+const baseSummary = z
   .object({
     namespace: namespaceName,
     name: objectName,
@@ -79,7 +79,7 @@ export const dependentStates = [...dependentSchema.shape.state.options, 'NotExam
 export type DependentState = (typeof dependentStates)[number];
 
 /** An image that is built on a base, or may be. */
-export const dependentView = dependentSchema
+const dependentView = dependentSchema
   .extend({
     state: z
       .enum(dependentStates)

@@ -215,7 +215,7 @@ function stateOf(parts: readonly NamespaceWatch[]): KindState {
 }
 
 /** The problem to report to policies when a list or watch fails; undefined if it may resolve itself. */
-export function problemOf(error: unknown, { apiVersion, resource }: TargetKind): TargetProblem | undefined {
+function problemOf(error: unknown, { apiVersion, resource }: TargetKind): TargetProblem | undefined {
   if (!isKubeError(error, 403)) return undefined;
   const group = apiVersion.includes('/') ? ` in API group "${apiVersion.split('/')[0]}"` : '';
   const message = `not permitted: grant image-watcher the verbs "list" and "watch" on "${resource}"${group}: ${error.detail}`;

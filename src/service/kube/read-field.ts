@@ -30,7 +30,7 @@ export function readFields(raw: unknown, rules: readonly FieldRule[], entries: E
   const visits: Visits = { left: maxVisited };
   const add = (steps: FieldSteps) => {
     const path = formatFieldPath(steps);
-    if (found.size < maxFields && !found.has(path)) found.set(path, readSteps(raw, steps, entries));
+    if (found.size < maxFields && !found.has(path)) found.set(path, readField(raw, steps, entries));
   };
   const addRepository = (steps: FieldSteps) => {
     add(steps);
@@ -99,11 +99,7 @@ function* parentsOf(
 }
 
 /** The value of a field of a raw object; null if it is not set and its parent exists. Entries of a list are always set: adding one would move the others. */
-export function readField(raw: unknown, path: string, entries: Entries): WorkloadField {
-  return readSteps(raw, parseFieldPath(path), entries);
-}
-
-function readSteps(raw: unknown, steps: FieldSteps, entries: Entries): WorkloadField {
+function readField(raw: unknown, steps: FieldSteps, entries: Entries): WorkloadField {
   let parent: unknown = raw;
   for (const step of steps.slice(0, -1)) parent = childOf(parent, step);
   const last = steps.at(-1) ?? '';

@@ -8,7 +8,7 @@ import type { RedisConnection } from './connection.ts';
 import { maxOutbox, outboxFunctions, outboxKeys } from './outbox-functions.ts';
 
 /** How long an activity is kept, in ms. */
-export const activityLifeMs = 90 * 24 * 3_600_000;
+const activityLifeMs = 90 * 24 * 3_600_000;
 /** How many activities are kept. */
 export const maxActivities = 50_000;
 /**

@@ -11,7 +11,7 @@ import type { EventRecord, PushRecord } from './event-record.ts';
  * image until a time or a decision · changed: workloads were changed, and roll out · rolledOut: the rollout is complete, or the image ran before · unchanged: the
  * image is not selected, and nothing follows · superseded: another image was selected or applied before this one was out · failed: it could not be applied, or its rollout failed · unwatched: no policy watches the repository.
  */
-export const deliveryStates = [
+const deliveryStates = [
   'failed',
   'retrying',
   'waiting',

@@ -8,7 +8,7 @@ import { openQueue, type QueueAccess } from './producer.ts';
 import { createReplicatedWrite } from './replicated-write.ts';
 
 /** How long the scans of a repository are gathered, in ms: the images of several platforms are scanned together, and each is announced. */
-export const gatherMs = 1_000;
+const gatherMs = 1_000;
 
 /** How the writes are confirmed. */
 export interface ScanJobOptions {

@@ -25,21 +25,13 @@ const waitingSchema = z.object({ ...names, id: z.string(), tag: z.string() });
 const scanSchema = z.object(names);
 
 /** The waits of the queue `push`. */
-export function createScanWaits(access: QueueAccess, now: () => number = Date.now): ScanWaits {
+export function createScanWaits(access: QueueAccess): ScanWaits {
   const { redis, prefix } = access;
   const queue = openQueue('push', access);
   const keysOf = ({ receiver, repository }: Pick<ScanEvent, 'receiver' | 'repository'>) => {
     const place = `${receiver}:${formatRepository(repository)}`;
     return { waiting: `${prefix}:scans:waiting:${place}`, ended: `${prefix}:scans:ended:${place}` };
   };
-  /** Adds a member to a sorted set of times, from which old ones are removed. */
-  const remember = (key: string, member: object, at: number): Command[] => [
-    ['ZREMRANGEBYSCORE', key, '-inf', now() - scanWaitMs],
-    ['ZADD', key, at, JSON.stringify(member)],
-    ['ZREMRANGEBYRANK', key, 0, -maxRemembered - 1],
-    ['PEXPIRE', key, keyMs],
-  ];
-  const recent = (key: string): Command => ['ZRANGEBYSCORE', key, now() - scanWaitMs, '+inf'];
   const start = async (id: string): Promise<boolean> => {
     // A key that is no job is skipped, because BullMQ keeps keys of its own beside the jobs.
     const job = await queue.getJob(id).catch((error: unknown) => {
@@ -63,7 +55,7 @@ export function createScanWaits(access: QueueAccess, now: () => number = Date.no
         const { id, tag, digest } = push;
         const { waiting, ended } = keysOf(push);
         const member = { id, tag, ...defined({ digest }) };
-        const known = await runTogether(redis, [waiting, ended], [...remember(waiting, member, now()), recent(ended)]);
+        const known = await runTogether(redis, [waiting, ended], [...remember(waiting, member), recent(ended)]);
         if (wasScanned(push, readMembers(scanSchema, known))) await start(id);
       }
     },
@@ -71,7 +63,7 @@ export function createScanWaits(access: QueueAccess, now: () => number = Date.no
       const { waiting, ended } = keysOf(scan);
       const { tag, digest } = scan;
       const member = { ...defined({ tag, digest }) };
-      const known = await runTogether(redis, [waiting, ended], [...remember(ended, member, now()), recent(waiting)]);
+      const known = await runTogether(redis, [waiting, ended], [...remember(ended, member), recent(waiting)]);
       let started = 0;
       for (const push of startedByScan(readMembers(waitingSchema, known), scan)) {
         if (await start(push.id)) started++;
@@ -80,6 +72,22 @@ export function createScanWaits(access: QueueAccess, now: () => number = Date.no
       return started;
     },
   };
+}
+
+/** Adds a member to a sorted set of times, from which old ones are removed. */
+function remember(key: string, member: object): Command[] {
+  const now = Date.now();
+  return [
+    ['ZREMRANGEBYSCORE', key, '-inf', now - scanWaitMs],
+    ['ZADD', key, now, JSON.stringify(member)],
+    ['ZREMRANGEBYRANK', key, 0, -maxRemembered - 1],
+    ['PEXPIRE', key, keyMs],
+  ];
+}
+
+/** Reads the members of a sorted set of times that are not too old. */
+function recent(key: string): Command {
+  return ['ZRANGEBYSCORE', key, Date.now() - scanWaitMs, '+inf'];
 }
 
 /** Creates the function that stores pushes with `store`, and then records those that wait for a scan. `onError`: called if they cannot be recorded. */

@@ -26,17 +26,17 @@ const longestInHandMs = 500;
 const maxWaits = 10_000;
 
 /** Creates an empty set of waits. `elapsed`: a monotonic clock in ms. */
-export function createWaits(elapsed: () => number = () => performance.now()): Waits {
+export function createWaits(): Waits {
   const ends = new BoundedMap<string, number>(maxWaits);
   return {
     begin(job, ms) {
       const waitMs = Math.max(leastMs, ms);
-      ends.set(keyOf(job), elapsed() + waitMs);
+      ends.set(keyOf(job), performance.now() + waitMs);
       return waitMs;
     },
     async finish(job, signal) {
       const key = keyOf(job);
-      const restMs = () => (ends.get(key) ?? 0) - elapsed();
+      const restMs = () => (ends.get(key) ?? 0) - performance.now();
       // A timer may fire a fraction of a millisecond early.
       if (restMs() >= 1) await sleep(Math.min(restMs(), longestInHandMs), signal).catch(() => undefined);
       if (restMs() >= 1) return restMs();

@@ -4,7 +4,7 @@ import { within } from '../../core/async/deadline.ts';
 import { withoutSchemas } from '../../core/async/without-schemas.ts';
 import type { IgnoredPush, PushEvent } from '../../core/model/push-event.ts';
 import { type Answer, answerDelivery, boundWaiting, type DeliveryContext, type Receiver, toResponseBody } from './answer-delivery.ts';
-import { addQuestionRoutes, type Results } from './add-question-routes.ts';
+import { addQuestionRoutes, type Results } from './answer-question.ts';
 import { createDeliveryIds } from './delivery-ids.ts';
 import { matchesAny } from './providers/headers.ts';
 import { type AddToCount, createRateLimit } from './rate-limit.ts';

@@ -48,14 +48,9 @@ const maxNamespaces = 1_000;
  * Gathers the consents of the owners of targets in other namespaces. They are read anew for each patch, because a consent may have been withdrawn. They are
  * read only for workloads that the plan changes, whose owners had consented when the plan was made.
  */
-export async function gatherConsents(
-  asking: Asking,
-  plan: UpdatePlan,
-  workloads: Workloads,
-  monotonicNow = () => performance.now(),
-): Promise<Gathered> {
+export async function gatherConsents(asking: Asking, plan: UpdatePlan, workloads: Workloads): Promise<Gathered> {
   const { policy, cluster } = asking;
-  const gatheredAt = monotonicNow();
+  const gatheredAt = performance.now();
   const asked = plan.targets.filter((planned) => wantsChange(planned) && needsConsent(planned.target, policy, cluster.crossNamespace));
   // Each Namespace's annotation is read once, because hundreds of targets may be in one namespace.
   const namespaces = new Map<string, Promise<string | null>>();
@@ -72,34 +67,30 @@ export async function gatherConsents(
   return {
     consents: new Map(found.map(({ key, consent }) => [key, consent])),
     read: new Map(found.map(({ key, workload }) => [key, workload])),
-    confirm: confirmConsent(asking, { gatheredAt, monotonicNow, readConsent: workloads.readConsent }),
+    confirm: confirmConsent(asking, { gatheredAt, readConsent: workloads.readConsent }),
   };
 }
 
 function confirmConsent(
   { policy, cluster: { crossNamespace }, signal }: Asking,
-  {
-    gatheredAt,
-    monotonicNow,
-    readConsent,
-  }: { readonly gatheredAt: number; readonly monotonicNow: () => number } & Pick<Workloads, 'readConsent'>,
+  { gatheredAt, readConsent }: { readonly gatheredAt: number } & Pick<Workloads, 'readConsent'>,
 ): ConfirmConsent {
   const tried = new Set<string>();
   const answers = createTtlCache<{ readonly at: number; readonly onNamespace: string | null }>({
     ttlMs: sharedForMs,
     limit: maxNamespaces,
-    elapsed: monotonicNow,
+    elapsed: () => performance.now(),
   });
   return async (workload) => {
     const { namespace, allowPoliciesFrom: onTarget } = workload;
     // A consent on the workload needs no read here, because the patch tests the workload's own annotation.
-    if (onTarget !== undefined || !needsConsent(workload, policy, crossNamespace)) return monotonicNow();
+    if (onTarget !== undefined || !needsConsent(workload, policy, crossNamespace)) return performance.now();
     const isFirst = !tried.has(workloadKey(workload));
     tried.add(workloadKey(workload));
-    if (isFirst && monotonicNow() - gatheredAt < confirmedForMs) return gatheredAt;
+    if (isFirst && performance.now() - gatheredAt < confirmedForMs) return gatheredAt;
     try {
       const { at, onNamespace } = await answers.get(namespace, async () => {
-        const at = monotonicNow();
+        const at = performance.now();
         return { at, onNamespace: await readConsent(namespace, signal) };
       });
       return evaluateConsent(policy, workload, { onTarget, onNamespace }, crossNamespace).granted ? at : undefined;

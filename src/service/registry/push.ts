@@ -9,13 +9,6 @@ import { parseManifest } from './parse-manifest.ts';
 import { fallbackTag, indexType } from './referrers.ts';
 import { registryUrl, type Session } from './session.ts';
 
-/** The fields of a descriptor that identify content. */
-export interface Content {
-  readonly mediaType: string;
-  readonly digest: string;
-  readonly size: number;
-}
-
 /** A manifest to push. */
 export interface NewManifest {
   readonly mediaType: string;

@@ -16,7 +16,7 @@ export const idPattern = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/;
 const packagePattern = /^[\x21-\x7e]{1,128}$/;
 const published = /^\d{4}-\d{2}-\d{2}(?:[T ][\d:.+Z-]{0,32})?$/;
 /** How many vulnerabilities a report may have. */
-export const maxFound = 20_000;
+const maxFound = 20_000;
 
 /** Collects vulnerabilities, each id once, with its highest severity. */
 export interface AdvisoryCollector {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mainEntries } from '../../../src/service/kube/field-owner.ts';
-import { readField, readFields } from '../../../src/service/kube/read-field.ts';
+import { readFields } from '../../../src/service/kube/read-field.ts';
 
 const raw = {
   spec: {
@@ -13,7 +13,7 @@ const raw = {
 const managedFields = [
   { manager: 'flux', fieldsV1: { 'f:spec': { 'f:values': { '.': {}, 'f:image': { '.': {}, 'f:tag': {} } }, 'f:parameters': {} } } },
 ];
-const read = (path: string) => readField(raw, path, mainEntries(managedFields));
+const read = (path: string) => readFields(raw, [{ path }], mainEntries(managedFields))[path];
 
 const rows: [path: string, expected: ReturnType<typeof read>][] = [
   ['spec.values.image.tag', { value: '1.2', owner: 'flux' }],
@@ -37,7 +37,8 @@ for (const [path, expected] of rows)
   test(`the field ${path} is read as ${JSON.stringify(expected)}`, () => assert.deepEqual(read(path), expected));
 
 test('an absent object has no field', () => {
-  for (const odd of [undefined, null, 7, 'text', []]) assert.deepEqual(readField(odd, 'spec.tag', []), { unusable: 'ParentMissing' });
+  for (const odd of [undefined, null, 7, 'text', []])
+    assert.deepEqual(readFields(odd, [{ path: 'spec.tag' }], []), { 'spec.tag': { unusable: 'ParentMissing' } });
 });
 
 const imageRules = ['tag', 'digest'].map((part) => ({ path: `spec.**.image.${part}`, repository: 'spec.**.image.repository' }));

@@ -13,14 +13,14 @@ export interface AppliedCrd {
 /** Returns the desired definition, given the one in the cluster. It is called again after a conflict. */
 export type DesiredCrd = (existing: CustomResourceDefinition | undefined) => CustomResourceDefinition;
 
-/** The timeout, and the callback for progress. */
+/** The callback for progress, and what ends the wait. */
 export interface ApplyOptions {
   readonly onProgress?: (message: string) => void;
   readonly signal?: AbortSignal | undefined;
-  readonly establishTimeoutMs?: number;
 }
 
 const pollMs = 100;
+const establishTimeoutMs = 30_000;
 
 /**
  * Creates or updates a CustomResourceDefinition and waits until the API server serves it (30 s). Throws an Error that says what to do if a stored version would
@@ -67,11 +67,7 @@ function isSame({ metadata: before }: CustomResourceDefinition, { metadata: afte
   return isDeepStrictEqual([before.labels, before.annotations], [after.labels, after.annotations]);
 }
 
-async function waitUntilEstablished(
-  client: KubeClient,
-  name: string,
-  { signal, establishTimeoutMs = 30_000 }: ApplyOptions,
-): Promise<void> {
+async function waitUntilEstablished(client: KubeClient, name: string, { signal }: ApplyOptions): Promise<void> {
   const deadline = performance.now() + establishTimeoutMs;
   for (;;) {
     const conditions = (await readCrd(client, name, signal))?.status?.conditions ?? [];

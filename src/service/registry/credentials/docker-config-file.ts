@@ -4,17 +4,18 @@ import { SingleFlight } from '../../../core/async/single-flight.ts';
 import { type DockerConfig, parseDockerConfig } from './docker-config.ts';
 import { pickCredential } from './secret-offer.ts';
 
-/** A mounted Docker config.json. It is read again after `cacheMs`, and after the registry refused a credential. */
+/** A mounted Docker config.json. It is read again after 10 s, and after the registry refused a credential. */
 export interface DockerConfigFileOptions {
   file: string;
-  cacheMs?: number;
   now?: () => number;
 }
+
+const cacheMs = 10_000;
 
 type Content = DockerConfig | { readonly why: string };
 
 /** The credentials in a Docker config file. While the file cannot be read, there are none, and the reason is reported. */
-export function dockerConfigFileCredentials({ file, cacheMs = 10_000, now = Date.now }: DockerConfigFileOptions): CredentialSource {
+export function dockerConfigFileCredentials({ file, now = Date.now }: DockerConfigFileOptions): CredentialSource {
   const flights = new SingleFlight<Content>();
   let cached: { content: Content; freshUntil: number } | undefined;
   const read = () =>

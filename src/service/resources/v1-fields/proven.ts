@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { maxFollowed } from '../../../core/model/followed-status.ts';
-import { withChecks } from '../rules.ts';
-import { checkPoliciesDiffer } from '../validation/check-proven.ts';
+import { isObject } from '../../../core/model/untyped.ts';
+import { fieldOf, withChecks, type CheckContext, type Finding } from '../rules.ts';
 import { duration, name, targetNamespace } from './scalars.ts';
 
 const followed = z
@@ -30,3 +30,18 @@ export const provenBy = (what: string) =>
       ).exactOptional(),
     })
     .describe(what);
+
+/** Checks that no policy is named twice. */
+function checkPoliciesDiffer(value: unknown, { namespace }: CheckContext): Finding[] {
+  const policies: readonly unknown[] = Array.isArray(value) ? value : [];
+  const seen = new Set<string>();
+  return policies.flatMap((policy, index): Finding[] => {
+    if (!isObject(policy)) return [];
+    const key = JSON.stringify([fieldOf(policy, 'namespace') ?? namespace, fieldOf(policy, 'name')]);
+    if (!seen.has(key)) {
+      seen.add(key);
+      return [];
+    }
+    return [{ keys: [index], message: 'names the same policy twice: remove one of them' }];
+  });
+}

@@ -1,9 +1,17 @@
 import { z } from 'zod';
+import { artifacts } from '../../../core/model/artifact.ts';
 import { maxPatternLength } from '../../../core/model/pattern.ts';
 import { withChecks, withRules } from '../rules.ts';
 import { checkRange, checkExtract } from '../validation/check-tags.ts';
 import { provenBy } from './proven.ts';
 import { pattern } from './scalars.ts';
+
+/** Schema of `spec.artifact`. It has no default, because the API server would write it into every policy, and older replicas stall on fields that they do not know. */
+export const artifact = z
+  .enum(artifacts)
+  .describe(
+    'What is selected in the repository, as the manifest of each tag shows: by default images that can run. Chart: OCI Helm charts. Any: everything but signatures, attestations and SBOMs. With Chart and Any, each target names fields.',
+  );
 
 /** The maximum length of a pattern in v1alpha1, which is converted to a range. */
 const maxRange = 512;
