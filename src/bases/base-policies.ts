@@ -2,7 +2,7 @@
 import { isNewer } from '../core/model/workload.ts';
 import { readBaseStatus } from '../core/model/base-status.ts';
 import type { NoticeSink } from '../core/model/notice-sink.ts';
-import { isAsPlanned } from '../core/model/same-base-plan.ts';
+import { isAsPlanned } from './policies/same-base-plan.ts';
 import type { KubeClient } from '../service/kube/client.ts';
 import { isKubeError } from '../service/kube/kube-error.ts';
 import { objectPath } from '../service/kube/objects.ts';

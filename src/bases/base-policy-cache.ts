@@ -8,7 +8,7 @@ import type { KindRef } from '../core/model/workload.ts';
 import type { KubeClient } from '../service/kube/client.ts';
 import type { ObjectName, StoreView } from '../service/kube/object-store.ts';
 import { objectPath, readObject } from '../service/kube/objects.ts';
-import { createConfirmedReader, type ReadConfirmed } from '../service/cluster/confirmed-reader.ts';
+import { createConfirmedReader, type ReadConfirmed } from './confirmed-reader.ts';
 import type { NamespaceContext } from '../service/cluster/effective-policies.ts';
 import { createOptionalCache, type OptionalCache } from '../service/cluster/optional-cache.ts';
 import type { Logger } from '../service/telemetry/logger.ts';

@@ -15,7 +15,6 @@ export const filesNotOnPages: Readonly<Record<string, readonly string[]>> = {
     'notify/commands/',
     'core/model/approval-link.ts',
     'service/api/vouch.ts',
-    'service/resources/validation/idle-fields.ts',
     'service/resources/validation/yaml-problem.ts',
   ],
   'they are said at the start, or in the log': [

@@ -4,7 +4,7 @@
  */
 import type { BaseImagePolicy } from '../../core/model/base-policy.ts';
 import { policyKey } from '../../core/model/image-policy.ts';
-import { isAsPlanned } from '../../core/model/same-base-plan.ts';
+import { isAsPlanned } from './same-base-plan.ts';
 import type { SelectedBase } from './plan-roll-out.ts';
 import type { BasePolicies } from './ports.ts';
 

@@ -7,7 +7,7 @@ import { formatWorkload } from '../../core/model/workload.ts';
 import { selectTag } from '../../core/select/select-tag.ts';
 import { freeName } from '../../service/command-line/policy-documents.ts';
 import { strategyOf, type Selection } from '../../service/command-line/selection/choose-selection.ts';
-import { chooseVersion } from '../../service/command-line/selection/choose-version.ts';
+import { chooseVersion } from './choose-version.ts';
 import { kind } from '../../service/resources/group.ts';
 import { policiesAlone } from '../../service/resources/resource-group.ts';
 import { apiVersion, type Spec } from '../../service/resources/v1.ts';

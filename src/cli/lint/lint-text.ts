@@ -2,7 +2,7 @@ import { isPolicy, validatePolicy } from '../../service/resources/validate.ts';
 import type { ResourceGroup } from '../../service/resources/resource-group.ts';
 import type { CheckContext } from '../../service/resources/rules.ts';
 import { valueAt } from '../../service/resources/validation/problem.ts';
-import { policyWarnings } from '../../service/resources/validation/policy-warnings.ts';
+import { policyWarnings } from './policy-warnings.ts';
 import { objectsIn, readDocuments, type Position } from '../manifests/read-documents.ts';
 import { readManifest, type Manifests } from './read-manifest.ts';
 

@@ -1,7 +1,7 @@
 /** Warnings about two policies that would change the same container. Pure. */
 import { formatKeys, type Keys } from '../../service/resources/validation/problem.ts';
 import { policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
-import { findSharedContainers, type Claim, type Known, type SharedContainers } from '../../core/plan/shared-containers.ts';
+import { findSharedContainers, type Claim, type Known, type SharedContainers } from './shared-containers.ts';
 import type { LintProblem } from './lint-text.ts';
 import type { Position } from '../manifests/read-documents.ts';
 

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { PolicyChanged, startBrake } from '../../../src/bases/policies/brake.ts';
 import type { Change } from '../../../src/bases/policies/enqueue-bases.ts';
 import type { BaseImagePolicy } from '../../../src/core/model/base-policy.ts';
-import { isAsPlanned } from '../../../src/core/model/same-base-plan.ts';
+import { isAsPlanned } from '../../../src/bases/policies/same-base-plan.ts';
 import { base, policyWith } from './acting.ts';
 
 const planned: BaseImagePolicy = {

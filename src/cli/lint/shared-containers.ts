@@ -3,17 +3,17 @@
  *
  * What runs is known where the workload is: then each policy decides about it. Where only the policies are known, each decides about tags that the other one selects.
  */
-import { defined } from '../model/defined.ts';
-import { isUsable, policyKey, type ImagePolicy, type PolicySpec, type PolicyTarget } from '../model/image-policy.ts';
-import { formatRepository, tryParseImageReference, type ImageReference, type RegistryAliases } from '../model/image-reference.ts';
-import { formatSelector } from '../model/label-selector.ts';
-import { isTargetContainer, matchesTarget } from '../model/resolve-target.ts';
-import { formatWorkload, imagesOf, kindKey, refOf, workloadKey, type Workload } from '../model/workload.ts';
-import { sampleTags } from '../select/sample-tags.ts';
-import { decideImage } from './decide-image.ts';
-import { pastOf } from './guards/last-change.ts';
-import { isChanging, sharedImages, sharedIn } from './shared-companions.ts';
-import { tracksOf } from './tracks.ts';
+import { defined } from '../../core/model/defined.ts';
+import { isUsable, policyKey, type ImagePolicy, type PolicySpec, type PolicyTarget } from '../../core/model/image-policy.ts';
+import { formatRepository, tryParseImageReference, type ImageReference, type RegistryAliases } from '../../core/model/image-reference.ts';
+import { formatSelector } from '../../core/model/label-selector.ts';
+import { isTargetContainer, matchesTarget } from '../../core/model/resolve-target.ts';
+import { formatWorkload, imagesOf, kindKey, refOf, workloadKey, type Workload } from '../../core/model/workload.ts';
+import { sampleTags } from './sample-tags.ts';
+import { decideImage } from '../../core/plan/decide-image.ts';
+import { pastOf } from '../../core/plan/guards/last-change.ts';
+import { isChanging, sharedImages, sharedIn } from '../../core/plan/shared-companions.ts';
+import { tracksOf } from '../../core/plan/tracks.ts';
 
 /** A policy, and its target that selects a container. */
 export interface Claim {

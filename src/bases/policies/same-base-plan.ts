@@ -1,7 +1,7 @@
 /** Checks whether a plan for a BaseImagePolicy may still be executed. Pure. */
-import { isUsableBase, type BaseImagePolicy } from './base-policy.ts';
-import { isSameJson } from './untyped.ts';
-import { isNewer } from './workload.ts';
+import { isUsableBase, type BaseImagePolicy } from '../../core/model/base-policy.ts';
+import { isSameJson } from '../../core/model/untyped.ts';
+import { isNewer } from '../../core/model/workload.ts';
 
 /**
  * Whether a plan is still valid for the newest state of the policy. Compares the spec, the actions of its users, the rejected bases and, for a plan about a

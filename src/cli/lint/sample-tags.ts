@@ -2,7 +2,7 @@
  * Makes usual tags that a policy would select, to compare policies without their registry: versions, dates, builds, commits and names, with the numbers and
  * words of the policy's own range and patterns. Pure.
  */
-import type { TagStrategy } from '../model/tag-strategy.ts';
+import type { TagStrategy } from '../../core/model/tag-strategy.ts';
 
 const names = ['latest', 'stable', 'main', 'develop'];
 const plain = [

@@ -1,8 +1,8 @@
 /** Warns about valid parts of a policy of either version that may not mean what its author expects. `lint` shows these warnings, and nothing rejects them. */
-import { compilePattern } from '../../../core/model/pattern.ts';
-import { describePrereleases, parseVersionRange } from '../../../core/select/version-range.ts';
+import { compilePattern } from '../../core/model/pattern.ts';
+import { describePrereleases, parseVersionRange } from '../../core/select/version-range.ts';
 import { idleFields } from './idle-fields.ts';
-import { findingOf, valueAt, problem, type Keys, type Problem } from './problem.ts';
+import { findingOf, valueAt, problem, type Keys, type Problem } from '../../service/resources/validation/problem.ts';
 
 /** All warnings about a policy. A field that has a problem has no warning. */
 export function policyWarnings(document: unknown): Problem[] {

@@ -4,10 +4,10 @@ import { test } from 'node:test';
 import type { PolicySpec, PolicyTarget, TargetParts } from '../../../src/core/model/image-policy.ts';
 import type { TagStrategy } from '../../../src/core/model/tag-strategy.ts';
 import type { Workload } from '../../../src/core/model/workload.ts';
-import { findSharedContainers } from '../../../src/core/plan/shared-containers.ts';
+import { findSharedContainers } from '../../../src/cli/lint/shared-containers.ts';
 import { filterTags } from '../../../src/core/select/filter-tags.ts';
 import { strategies } from '../../../src/core/select/strategies/index.ts';
-import { noAliases, policyOf, specOf, webDeployment, workloadOf } from '../model/samples.ts';
+import { noAliases, policyOf, specOf, webDeployment, workloadOf } from '../../core/model/samples.ts';
 
 const image = 'registry.example.com/shop/web';
 const { semver, digest, numerical, replace } = strategies;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createConfirmedReader } from '../../../src/service/cluster/confirmed-reader.ts';
-import { createObjectStore, type StoredObject } from '../../../src/service/kube/object-store.ts';
-import { confirmedForMs } from '../../../src/core/model/confirmation.ts';
+import { createConfirmedReader } from '../../src/bases/confirmed-reader.ts';
+import { createObjectStore, type StoredObject } from '../../src/service/kube/object-store.ts';
+import { confirmedForMs } from '../../src/core/model/confirmation.ts';
 
 const stored: StoredObject = { namespace: 'platform', name: 'java', uid: 'u', resourceVersion: '10' };
 

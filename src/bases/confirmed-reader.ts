@@ -2,12 +2,12 @@
  * Reads an object as it was at most 3 s ago. The connection of a watch can die silently, and then the cache does not show that an object was changed or deleted. If
  * the watch has received nothing for 3 s, the object is read from the API server; otherwise it costs no request.
  */
-import { BoundedMap } from '../../core/async/bounded-map.ts';
-import { abortable } from '../../core/async/deadline.ts';
-import { confirmedForMs } from '../../core/model/confirmation.ts';
-import { isNewer } from '../../core/model/workload.ts';
-import type { ObjectName, ObjectStore, StoredObject } from '../kube/object-store.ts';
-import type { Reflector } from '../kube/reflector.ts';
+import { BoundedMap } from '../core/async/bounded-map.ts';
+import { abortable } from '../core/async/deadline.ts';
+import { confirmedForMs } from '../core/model/confirmation.ts';
+import { isNewer } from '../core/model/workload.ts';
+import type { ObjectName, ObjectStore, StoredObject } from '../service/kube/object-store.ts';
+import type { Reflector } from '../service/kube/reflector.ts';
 
 const maxReads = 10_000;
 const maxTries = 3;

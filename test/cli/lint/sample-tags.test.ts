@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { filterTags, type TagFilter } from '../../../src/core/select/filter-tags.ts';
-import { sampleTags } from '../../../src/core/select/sample-tags.ts';
+import { sampleTags } from '../../../src/cli/lint/sample-tags.ts';
 import { strategies } from '../../../src/core/select/strategies/index.ts';
 
 const { semver, numerical, alphabetical, newest, digest, replace } = strategies;

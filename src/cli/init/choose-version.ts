@@ -1,6 +1,12 @@
-import type { Artifact } from '../../../core/model/artifact.ts';
-import { readChartVersion } from '../../../core/select/chart-version.ts';
-import { laterLines, type NoSelection, rangeOf, type Selection, strategyOf } from './choose-selection.ts';
+import type { Artifact } from '../../core/model/artifact.ts';
+import { readChartVersion } from '../../core/select/chart-version.ts';
+import {
+  laterLines,
+  type NoSelection,
+  rangeOf,
+  type Selection,
+  strategyOf,
+} from '../../service/command-line/selection/choose-selection.ts';
 
 /** The selection that fits the version of a chart, or of another artifact: the highest of its major version. Pure. */
 export function chooseVersion(tag: string, tags: readonly string[], artifact: Artifact): Selection | NoSelection {

@@ -1,7 +1,7 @@
 /** Finds fields of a policy of either version that have no effect beside its other fields. What the schema or a rule refuses is not repeated here. */
-import { isObject } from '../../../core/model/untyped.ts';
-import { has } from '../rules.ts';
-import { problem, valueAt, type Keys, type Problem } from './problem.ts';
+import { isObject } from '../../core/model/untyped.ts';
+import { has } from '../../service/resources/rules.ts';
+import { problem, valueAt, type Keys, type Problem } from '../../service/resources/validation/problem.ts';
 
 /** A field without effect, and why. */
 type Idle = readonly [keys: Keys, why: string];
