@@ -79,7 +79,7 @@ export function activityOf({ notice, identity }: IdentifiedNotice): IdentifiedAc
   };
 }
 
-/** A policy as its requests need it. */
+/** The fields of a policy that hold what people requested. */
 export interface Requestable {
   readonly namespace: string;
   readonly name: string;
@@ -128,7 +128,7 @@ function newApprovals(kind: 'ImagePolicy' | 'BaseImagePolicy', before: Requestab
   });
 }
 
-/** The hold of a policy, which names its author as well. */
+/** A new hold of a policy, with its author. */
 function newHold(kind: 'ImagePolicy' | 'BaseImagePolicy', before: Requestable, after: Requestable, now: Date): IdentifiedActivity[] {
   const { namespace, name, uid, actions: { hold } = {} } = after;
   if (kind !== 'ImagePolicy' || hold === undefined || isSameJson(hold, before.actions?.hold)) return [];

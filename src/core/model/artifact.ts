@@ -21,7 +21,7 @@ export interface ManifestKind {
 
 /** The parts of a manifest that distinguish images from other artifacts; an index has `manifests`. */
 export interface ManifestParts extends ManifestKind {
-  /** The manifest that this one refers to, as signatures do. */
+  /** The manifest that a manifest refers to, as those of signatures do. */
   readonly subject?: unknown;
   readonly config?: ManifestKind | undefined;
   readonly layers?: readonly ManifestKind[] | undefined;

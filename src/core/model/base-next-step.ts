@@ -2,7 +2,7 @@
 import type { Dependent } from './base-status.ts';
 import { rebaseRules } from './rebase-rules.ts';
 
-/** The steps, as stable words with their texts. */
+/** The next steps for an image on an outdated base: stable words with their texts. */
 export const baseSteps = {
   ImageVolume:
     'mounted as an image volume, which is not examined: if it is built on the base, rebuild it, and let an ImagePolicy bring the new image to the volume',

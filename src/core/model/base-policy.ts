@@ -10,7 +10,7 @@ export interface BaseImagePolicy extends ApiObject {
   /** The spec, or why it cannot be used. */
   readonly spec: BasePolicySpec | PolicyProblem;
   readonly status: BaseStatus;
-  /** What users request by annotations, which are those of an ImagePolicy. */
+  /** The requests of users, which are the annotations of an ImagePolicy. */
   readonly actions?: PolicyActions;
   /** The last requested action, if it came through the API. */
   readonly requested?: RequestedAction;
@@ -49,7 +49,7 @@ export interface RebaseAction {
   readonly images: readonly string[];
   /** The template of the tag of rebased images, with `$tag` and `$date`. */
   readonly tag: string;
-  /** Names of rules to skip. */
+  /** The names of the rebase rules that the policy skips. */
   readonly allow: readonly string[];
   /** The Secret, in the namespace of the policy, with the credentials for pushing. It is used for nothing else. Absent: those of image-watcher, if granted. */
   readonly pushSecret?: string;

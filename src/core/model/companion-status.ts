@@ -6,7 +6,7 @@ import { digest, image, tag, text, time } from './status-fields.ts';
 export const maxCompanions = 8;
 export const maxCompanionContainers = 16;
 
-/** The digest of a set. */
+/** The digest of an image and its companions together. */
 export const setDigest = digest(
   'The digest of the set with the companions (spec.alongside): the SHA-256 of its images, each as a line REPOSITORY@DIGEST.',
 ).exactOptional();

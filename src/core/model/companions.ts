@@ -34,13 +34,13 @@ export interface Companion {
   readonly digest: string;
 }
 
-/** What a candidate waits for. */
+/** The companions that a candidate waits for. */
 export interface MissingCompanions {
   /** What is missing, for people: `docker.io/shop/proxy:1.5.0`. */
   readonly images: readonly string[];
   /** When the policy first saw the candidate without them; RFC 3339, whole seconds. */
   readonly since: string;
-  /** When it is passed over; RFC 3339, whole seconds. */
+  /** When the candidate is passed over without them; RFC 3339, whole seconds. */
   readonly until: string;
 }
 
@@ -58,7 +58,7 @@ export function imagesOfSet(repository: Repository, digest: string, companions: 
   return [`${formatRepository(repository)}@${digest}`, ...companions.map((one) => `${one.image}@${one.digest}`)];
 }
 
-/** An image for people, with its companions: `1.5.0 with docker.io/shop/proxy:1.5.0`. */
+/** The name of a candidate in messages, with its companions: `1.5.0 with docker.io/shop/proxy:1.5.0`. */
 export function nameOfSet({ tag, companions = [] }: Pick<Candidate, 'tag' | 'companions'>): string {
   if (companions.length === 0) return tag;
   const others = companions.map((one) => `${one.image}:${one.tag}`).join(' and ');

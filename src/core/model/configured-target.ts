@@ -16,7 +16,7 @@ export interface ConfiguredTarget {
   readonly namespaces: readonly string[];
   /** The labels that a policy must have; undefined for all policies. */
   readonly policies?: Readonly<Record<string, string>> | undefined;
-  /** The template of messages. */
+  /** The template of the messages to this target. */
   readonly template?: MessageTemplate | undefined;
   /** The settings of the kinds that report to a Git host. */
   readonly forge?: ForgeSettings | undefined;

@@ -1,4 +1,4 @@
-/** The same properties; those that may be undefined may be absent instead. */
+/** The properties of T, in which a property that may be undefined may only be absent. */
 type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };

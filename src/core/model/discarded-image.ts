@@ -2,7 +2,7 @@
 
 /** Why an image is taken back, and what must stay. */
 export interface Discard {
-  /** Why the base is rejected. */
+  /** Why the base of the image is rejected. */
   readonly message: string;
   /** Whether something runs the image. Then its tag stays: pods could not pull it any more, and registries remove images without a tag. */
   readonly isInUse: (image: { readonly tag: string; readonly digest: string }) => boolean;

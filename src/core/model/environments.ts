@@ -19,7 +19,7 @@ import { policyKey, scopeOf, type ImagePolicy, type PolicyName } from './image-p
 import { formatRepository, tryParseImageReference } from './image-reference.ts';
 import type { PolicyStatus } from './policy-status.ts';
 
-/** The maximum number of rows. */
+/** The maximum number of environments in a table. */
 const maxRows = 10;
 
 export const stageStates = ['Healthy', 'Runs', 'RollingOut', 'Failed', 'Approval', 'NotCopied', 'Waits', 'Ran'] as const;

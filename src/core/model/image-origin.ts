@@ -119,7 +119,7 @@ export function originLinksOf({ now, before }: Origins): OriginLink[] {
   return [changes(), ...(version === undefined ? [] : [{ kind: 'releases' as const, url: `${repository}/${path.releases}`, host }])];
 }
 
-/** The same links with English texts. */
+/** The links of an origin, with English texts. */
 export function linksOf(origins: Origins): Link[] {
   return originLinksOf(origins).map((link) => ({ text: textOf(link), url: link.url }));
 }

@@ -36,7 +36,7 @@ export interface ImagePolicy extends ApiObject {
   /** The spec, or why it cannot be used. */
   readonly spec: PolicySpec | PolicyProblem;
   readonly status: PolicyStatus;
-  /** What users request by annotations. */
+  /** The requests of users, which are annotations. */
   readonly actions?: PolicyActions;
   /** Who last changed the spec, as the annotation last-edited-by says. */
   readonly editedBy?: string;
@@ -104,11 +104,11 @@ export interface PolicySpec {
   readonly origins: Origins;
 }
 
-/** Whose approvals an image needs. */
+/** How many people have to approve an image, and whose approvals do not count. */
 export interface ApprovalRules {
-  /** How many people have to approve it. */
+  /** How many people have to approve an image. */
   readonly count: number;
-  /** How far apart their approvals may be, in ms. */
+  /** How far apart the approvals of an image may be, in ms. */
   readonly withinMs: number;
   /** Whether the approval of who last changed the spec does not count. */
   readonly notByAuthor: boolean;
@@ -120,7 +120,7 @@ export interface ProofRules {
   readonly forMs: number;
 }
 
-/** The name of a policy. */
+/** A policy, by its namespace and name. */
 export interface PolicyName {
   readonly namespace: string;
   readonly name: string;

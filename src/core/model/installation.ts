@@ -7,7 +7,7 @@ export interface Installation {
    * `failed`: it has given up. `halted`: it does nothing until somebody changes the resource.
    */
   readonly state: 'unseen' | 'underway' | 'installed' | 'failed' | 'halted';
-  /** What the controller says, cut. */
+  /** The message of the controller, cut to fit. */
   readonly message: string;
   /** What a failure speaks against; absent for all other states. */
   readonly against?: Side;

@@ -26,7 +26,7 @@ export interface LastUpdate {
   readonly digest?: string;
   /** The digest of the set, if companions belong to the image. */
   readonly setDigest?: string;
-  /** The companions that were changed with it. */
+  /** The companions that were changed with the image. */
   readonly alongside?: readonly PastCompanion[];
   /** The digest whose rollout failed, or that of the set; only in the record of a rollback. */
   readonly failed?: string;
@@ -57,11 +57,11 @@ export interface PastCompanion {
 
 /** Rollouts of one image that failed for another reason than the image. */
 export interface Retry {
-  /** The number of consecutive failures. */
+  /** How many rollouts of the image have failed in a row. */
   readonly failures: number;
   /** The generation of the policy. An edited policy starts to count again. */
   readonly generation: number;
-  /** Why the last rollout failed. */
+  /** Why the last rollout of the image failed. */
   readonly why: string;
 }
 
@@ -179,7 +179,7 @@ export function isImpossible(time: string, now: Date): boolean {
   return Date.parse(time) - now.getTime() > maxSkewMs;
 }
 
-/** Whether a change at this time counts towards a loop. */
+/** Whether a change at a time is recent enough to count towards a loop of changes. */
 export function isRecent(time: string, now: Date): boolean {
   const age = now.getTime() - Date.parse(time);
   return age < recentMs && !isImpossible(time, now);

@@ -17,7 +17,7 @@ export function readEditor({ [lastEditedByAnnotation]: editor }: Readonly<Record
 export interface NamedApproval {
   readonly tag: string;
   readonly digest: string;
-  /** When it was given, as its author says; RFC 3339. */
+  /** When the approval was given, as its author says; RFC 3339. */
   readonly at: string;
   readonly user: string;
   readonly reason?: string;
@@ -35,7 +35,7 @@ export function approvalAnnotation(user: string): string {
   return `${approvalPrefix}${createHash('sha256').update(user).digest('hex').slice(0, 20)}`;
 }
 
-/** The value of an approval. */
+/** The text of an approval in the annotation. */
 export function formatApproval({ tag, digest, at, user, reason }: NamedApproval): string {
   return `${tag}@${digest} ${at} ${user}${reason === undefined || reason === '' ? '' : `\n${reason.slice(0, maxReason)}`}`;
 }

@@ -15,7 +15,7 @@ export interface NamedHold {
   readonly reason?: string;
 }
 
-/** The value of a hold. */
+/** The text of a hold in the annotation. */
 export function formatHold({ at = '', user = '', reason = '' }: NamedHold): string {
   const why = reason.trim().slice(0, maxReason);
   return `${[at, user].filter((part) => part !== '').join(' ')}${why === '' ? '' : `\n${why}`}`;

@@ -12,7 +12,7 @@ export function newConditions(
   });
 }
 
-/** The condition of a type, if it is true. */
+/** The condition of a type, if its status is True. */
 export function trueCondition(conditions: PolicyStatus['conditions'], wanted: string): Condition | undefined {
   return conditions?.find(({ type, status }) => type === wanted && status === 'True');
 }

@@ -42,7 +42,7 @@ export interface ImageCounts {
   readonly unknown: number;
 }
 
-/** Some workloads of all. */
+/** How many of all workloads a notice is about. */
 export interface Share {
   readonly count: number;
   readonly total: number;
@@ -79,7 +79,7 @@ export interface Notice {
   readonly base?: string;
   /** How many images are built on a base. */
   readonly images?: ImageCounts;
-  /** The images that ran before. */
+  /** The images that ran before the change. */
   readonly from?: readonly string[];
   /** The workloads that changed, each as `Deployment shop/web`. `hasMore` is set if the history has no room for all of them. */
   readonly workloads?: readonly string[];
@@ -92,7 +92,7 @@ export interface Notice {
   readonly interim?: boolean;
   readonly reason?: string;
   readonly message?: string;
-  /** What a reader can do. */
+  /** What the reader of the notice can do about it. */
   readonly nextStep?: string;
   /** The push that caused the notice; absent if none did. Its audit record shows whether the notice was given up. */
   readonly eventId?: string;
@@ -106,7 +106,7 @@ export interface GivenUpNotice {
   readonly target: string;
   readonly kind: NoticeKind;
   readonly reason: (typeof givenUpReasons)[number];
-  /** The answer of the target. */
+  /** The last answer of the target. */
   readonly message?: string;
   /** The time at which the notice was given up, RFC 3339. */
   readonly at: string;

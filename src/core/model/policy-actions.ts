@@ -95,7 +95,7 @@ export interface PolicyActions {
   readonly requestedAt?: string;
   /** The approvals of a policy that asks for several people, the earliest first. */
   readonly approvals?: readonly NamedApproval[];
-  /** What keeps the policy at what it runs. */
+  /** The hold that keeps the policy at the image that it runs. */
   readonly hold?: NamedHold;
 }
 
@@ -132,7 +132,7 @@ export function parseRejection(value: string | undefined): { readonly tag: strin
   return parseApproval(value?.split(' ')[0]);
 }
 
-/** Whether exactly this image is approved. */
+/** Whether the image of this tag and digest is approved. */
 export function isApproved({ approve }: PolicyActions = {}, { tag, digest }: { readonly tag: string; readonly digest: string }): boolean {
   const approved = parseApproval(approve);
   return approved?.tag === tag && approved.digest === digest;

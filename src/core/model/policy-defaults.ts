@@ -6,7 +6,7 @@ import { defined } from './defined.ts';
 import type { PolicySpec, RolloutSettings, UpdateWindow } from './image-policy.ts';
 import { matchesSelector, type LabelSelector } from './label-selector.ts';
 
-/** The settings that have defaults. */
+/** The settings of policies that have defaults. */
 const defaultedSettings = ['poll', 'minAge', 'windows', 'rollout'] as const;
 export type DefaultedSetting = (typeof defaultedSettings)[number];
 
@@ -45,7 +45,7 @@ export interface NamespaceMatch {
   readonly selector?: LabelSelector;
 }
 
-/** The defaults of some namespaces. */
+/** The defaults of the namespaces that match. */
 export type NamespaceDefaults = NamespaceMatch & { readonly values: SettingValues };
 
 /** The configuration for namespaces of policies. */

@@ -4,7 +4,7 @@ import { matchesRepository } from './repository-pattern.ts';
 
 /** What the operator lets the policies of one namespace push to. */
 export interface PushGrant {
-  /** The namespace of the policies. */
+  /** The namespace whose policies may push. */
   readonly policiesFrom: string;
   /** Patterns of repositories, in whose paths `*` stands for any characters. */
   readonly push: readonly string[];

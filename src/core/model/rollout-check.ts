@@ -27,7 +27,7 @@ export interface CheckSettings {
   readonly question: CheckQuestion;
 }
 
-/** What is asked. */
+/** The question of a check: an endpoint, a query, a Job or an AnalysisRun. */
 export type CheckQuestion =
   | { readonly kind: 'http'; readonly url: string; readonly secret: { readonly name: string; readonly key: string } }
   | PrometheusQuestion

@@ -10,7 +10,7 @@ export interface ClaimedScan {
   readonly repository: string;
   readonly tag?: string;
   readonly digest?: string;
-  /** Whether it ended with a report. */
+  /** Whether the scan ended with a report. */
   readonly hasReport?: boolean;
 }
 

@@ -6,7 +6,7 @@ export interface CloudEvent {
   readonly type: string;
   readonly source: string;
   readonly id: string;
-  /** RFC 3339. */
+  /** When the event was sent, RFC 3339. */
   readonly time: string;
   readonly data: object;
 }

@@ -23,8 +23,8 @@ export const tag = (description: string) => text(maxLengths.tag, description);
 export const digest = (description: string) => text(maxLengths.digest, description);
 /** A reference of an image: repository and tag or digest. */
 export const image = (description: string) => text(maxLengths.image, description);
-/** A sentence for people. */
+/** The schema of a message for people. */
 export const message = (description: string) => text(maxLengths.message, description);
 export const count = (description: string) => z.int().min(0).describe(description);
-/** A time as this service writes it, RFC 3339. */
+/** The schema of a time that this service writes, RFC 3339. */
 export const time = (description: string) => z.iso.datetime().max(maxLengths.time).describe(description);

@@ -26,7 +26,7 @@ export const storedStatusSchema = statusSchema
   })
   .describe('What the service found and did.')
   .meta(atomic);
-/** A status as it is stored. */
+/** A status in the form in which the API server stores it. */
 export type StoredStatus = Immutable<z.input<typeof storedStatusSchema>>;
 
 const looseStatus = statusSchema.loose();
@@ -46,7 +46,7 @@ export function readStatus(raw: unknown, generation = Number.POSITIVE_INFINITY):
 /** The two fields that contain the history. A status of an earlier version has all of it in the first one. */
 export const historyFields = ['history', 'earlierChanges'] as const;
 
-/** The status as it is stored; `readStatus` is the reverse. */
+/** Converts a status to its stored form; `readStatus` converts it back. */
 export function toStored({ history, ...status }: PolicyStatus): StoredStatus {
   if (history === undefined) return status;
   const earlier = history.slice(maxDetailed).map((entry) => JSON.stringify(entry));
@@ -86,7 +86,7 @@ function readJson(text: unknown): unknown {
   return typeof text === 'string' && text.length <= maxChangeLength ? parseJson(text) : undefined;
 }
 
-/** The status without fields that do not fit its schema. */
+/** A raw status without the fields that do not fit the schema of statuses. */
 export function withoutOddFields(raw: unknown, { issues }: z.ZodError): Readonly<Record<string, unknown>> {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return {};
   const odd = new Set(issues.map(({ path: [field] }) => field));

@@ -27,9 +27,9 @@ export interface TagStrategy {
   partOf?(tag: string): string | undefined;
   /** The maximum cost of rejecting a tag or extracting its part, in steps of the policy's patterns; absent if it has none. */
   costOf?(tag: string): number;
-  /** The same strategy with a cache of each tag's part. It is used for one reconcile, which reads each part several times. */
+  /** A copy of the strategy that caches the part of each tag. It is used for one reconcile, which reads each part several times. */
   remembering?(): TagStrategy;
-  /** The same strategy with the creation time of each tag's image. Only strategies that do not order by name have it. */
+  /** A copy of the strategy that knows the creation time of each tag's image. Only strategies that do not order by name have it. */
   readonly withCreationTimes?: (created: CreationTimes) => TagStrategy;
 }
 

@@ -39,7 +39,7 @@ export interface VexStatement {
   /** The id of the vulnerability, and the other ids of the same one. */
   readonly ids: readonly string[];
   readonly status: 'not_affected' | 'affected' | 'fixed' | 'under_investigation';
-  /** When it was stated, in ms since 1970. */
+  /** When the statement was made, in ms since 1970. */
   readonly statedMs: number;
   readonly by: string;
 }

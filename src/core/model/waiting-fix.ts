@@ -20,9 +20,9 @@ export interface WaitingFix {
   readonly running: readonly string[];
   /** What the image fixes, the most severe first. Never empty. */
   readonly fixes: readonly Vulnerability[];
-  /** What it adds that is as severe, the most severe first. */
+  /** The vulnerabilities that the new image adds and that are as severe as those it fixes, the most severe first. */
   readonly adds: readonly Vulnerability[];
-  /** Why it is not applied. */
+  /** Why the new image is not applied. */
   readonly wait: FixWait;
 }
 
@@ -41,7 +41,7 @@ export function waitingFixOf(policy: Policy): WaitingFix | undefined {
   return found.toSorted((a, b) => rankOf(b) - rankOf(a))[0];
 }
 
-/** The highest severity of what it fixes. */
+/** The highest severity of the vulnerabilities that a new image fixes. */
 function severityOfFix({ fixes }: Pick<WaitingFix, 'fixes'>): VulnerabilitySeverity {
   return fixes[0]?.severity ?? 'Unknown';
 }
@@ -108,7 +108,7 @@ function levelOf(spec: Policy['spec']): VulnerabilitySeverity {
   return named.reduce<VulnerabilitySeverity>((lowest, one) => (one === undefined || isAtLeast(one, lowest) ? lowest : one), 'High');
 }
 
-/** Each id once, with its highest severity, the most severe first. */
+/** The vulnerabilities with each id once, at its highest severity, the most severe first. */
 export function mostSevere(all: readonly Vulnerability[]): Vulnerability[] {
   const bySeverity = all.toSorted((a, b) => vulnerabilitySeverities.indexOf(b.severity) - vulnerabilitySeverities.indexOf(a.severity));
   const found = new Map<string, Vulnerability>();

@@ -205,7 +205,7 @@ export interface WorkloadRollout {
   readonly wanted: number;
   /** How many pods should be of the newest revision: fewer than `wanted` with a partition. */
   readonly toUpdate: number;
-  /** Pods of the newest revision. */
+  /** How many pods are of the newest revision. */
   readonly updated: number;
   readonly available: number;
   /** Pods of older revisions that still have to be removed. */
@@ -220,7 +220,7 @@ export interface WorkloadRollout {
   readonly denied?: string;
   /** The controller's message that it has given up. It may refer to an older revision. */
   readonly deadlineExceeded?: { readonly message: string; readonly at: string };
-  /** Why nothing rolls out automatically. */
+  /** Why the controller of the workload rolls nothing out automatically. */
   readonly haltedBecause?: string;
   /** Since when its newest revision is complete and enough pods are available, if they are: what the controller says, or else the last change of the status. Absent if neither is known. */
   readonly availableSince?: string;

@@ -60,7 +60,7 @@ export function countApprovals(policy: Approvable, image: Image, now: Date): App
   };
 }
 
-/** The approvals of exactly this image. */
+/** The approvals of the image with this tag and digest. */
 function approvalsOf({ actions }: Pick<Approvable, 'actions'>, { tag, digest }: Image): readonly NamedApproval[] {
   return (actions?.approvals ?? []).filter((one) => digest !== undefined && one.tag === tag && one.digest === digest);
 }

@@ -22,7 +22,7 @@ import {
   type VexStatement,
   type VulnerabilitySeverity,
 } from '../model/vulnerabilities.ts';
-/** An image and what is known of it. */
+/** An image, with the evidence that is known of its vulnerabilities. */
 export interface KnownImage {
   readonly digest: string;
   readonly evidence: Evidence;
@@ -189,7 +189,7 @@ function sumFrom(counts: readonly number[], severity: VulnerabilitySeverity): nu
   return counts.slice(ranks[severity]).reduce((sum, count) => sum + count, 0);
 }
 
-/** The most severe. */
+/** The vulnerabilities that are listed: the most severe ones. */
 function listed(advisories: readonly Advisory[]): ComparedImage['fixes'] {
   const found: Advisory[] = [];
   for (const severity of vulnerabilitySeverities.toReversed())

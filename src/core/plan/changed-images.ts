@@ -11,7 +11,7 @@ export function describeImages(change: Images): string {
     .join(', ');
 }
 
-/** The same for a change that was rolled back: `web from a:2 back to a:1, proxy from b:2 back to b:1`. */
+/** Describes the images of a change that was rolled back: `web from a:2 back to a:1, proxy from b:2 back to b:1`. */
 export function describeImagesBack(change: Images): string {
   return movesOf(change)
     .map(({ container, from, to }) => `${container} from ${to} back to ${from}`)

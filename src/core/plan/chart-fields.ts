@@ -66,10 +66,10 @@ const notOci = 'not an OCI repository';
 export type HeldChart =
   /** The repository and the tag, as an image is written; the tag is empty if the field is. */
   | { readonly repository: string; readonly tag: string }
-  /** Why they hold no single version of an OCI artifact. */
+  /** Why the fields of the chart hold no single version of an OCI artifact. */
   | { readonly why: string };
 
-/** The texts of fields, those of a chart among them. */
+/** The texts of the fields of a target, with those that make a chart. */
 interface ReadTexts {
   get(part: ChartPart | 'sourceKind'): string | undefined;
 }

@@ -62,7 +62,7 @@ function boundAnswer(answer: string): string {
 
 /** What the operator has decided for a whole platform: policies of one namespace may act in others, whose owners need not be asked. */
 export interface ConsentGrant {
-  /** The namespace of the policies. */
+  /** The namespace whose policies have the consent. */
   readonly policiesFrom: string;
   /** Patterns of namespaces, in which `*` stands for any characters. */
   readonly namespaces: readonly string[];
@@ -133,7 +133,7 @@ export interface Seen {
 }
 
 /**
- * The same view or ports without the workloads of other namespaces whose owners have not consented. The child of a BaseImagePolicy sees only the workload for
+ * A view, or ports, without the workloads of other namespaces whose owners have not consented. The child of a BaseImagePolicy sees only the workload for
  * which it was created. A workload that was created again under its name has to wait for its turn.
  */
 export function asSeenBy<V extends WorkloadView & ConsentRules>(policy: Asker, view: V): V & Seen {

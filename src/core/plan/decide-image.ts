@@ -67,9 +67,9 @@ export interface Comparison {
 export interface Tracks {
   /** Whether the policy has ever changed the container. */
   readonly isOwn: (workload: Workload, container: string) => boolean;
-  /** The other policy that follows this very tag on this workload. */
+  /** The name of another policy that follows the tag on the workload. */
   readonly followerOf: (workload: Workload, tag: string) => string | undefined;
-  /** The other policy that selects such tags for this container. */
+  /** The name of another policy that selects tags of this form for the container. */
   readonly selectorOf: (workload: Workload, container: string, tag: string) => string | undefined;
 }
 

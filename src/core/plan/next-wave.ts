@@ -9,7 +9,7 @@ export interface WaveMember {
   readonly key: string;
   readonly isCanary: boolean;
   readonly state: 'Pending' | 'Progressing' | 'Done' | 'Failed' | 'Refused' | 'Blocked';
-  /** When its rollout was completed, if that is known. */
+  /** When the rollout of the workload was completed, if that is known. */
   readonly doneAt?: string;
 }
 

@@ -84,7 +84,7 @@ export interface SeenSet {
   readonly tag: string;
   readonly digest?: string;
   readonly missing: readonly string[];
-  /** RFC 3339, whole seconds. */
+  /** Since when the registry has had the image like this; RFC 3339, whole seconds. */
   readonly since: string;
 }
 

@@ -34,7 +34,7 @@ export interface RunningCompanion {
   readonly position: ImagePosition;
   readonly image: string;
   readonly reference: ImageReference;
-  /** The repository as a text. */
+  /** The repository of the companion: `harbor.example.com/shop/proxy`. */
   readonly repository: string;
 }
 

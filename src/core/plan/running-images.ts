@@ -67,7 +67,7 @@ export interface RunningImage {
   readonly workload: Workload;
   /** The container, or the name under which fields of a custom resource are shown. */
   readonly container: string;
-  /** The image as it is written. */
+  /** The image as the workload names it. */
   readonly image: string;
   readonly reference: ImageReference;
 }

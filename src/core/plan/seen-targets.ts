@@ -29,7 +29,7 @@ import { hashOfTargets } from './unlisted-targets.ts';
 /** A container, or a target without one. The tag is absent if it is not known. */
 export interface SeenContainer extends WorkloadIdentity {
   readonly container?: string;
-  /** Whether it runs a companion of the policy. */
+  /** Whether the container runs a companion of the policy's image. */
   readonly companion?: boolean;
   readonly image?: string;
   readonly tag?: string;

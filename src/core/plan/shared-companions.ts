@@ -62,7 +62,7 @@ export function sharedImages({ alongside }: PolicySpec, other: PolicySpec): stri
   });
 }
 
-/** Whether a policy changes anything. */
+/** Whether a policy may change workloads: it is not suspended, and does not only report. */
 export function isChanging({ suspended, mode }: PolicySpec): boolean {
   return !suspended && mode !== 'DryRun';
 }

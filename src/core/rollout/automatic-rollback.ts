@@ -28,7 +28,7 @@ import { isWatchedTarget, watchedImages, type ImageView, type WatchedImage } fro
 export interface Rollback extends WatchedImage {
   readonly entry: HistoryEntry & { readonly from: string };
   readonly isDone: boolean;
-  /** When it was done, as the workload records it. */
+  /** When the rollback was done, as the record of the workload says. */
   readonly at?: string;
 }
 

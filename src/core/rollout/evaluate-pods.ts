@@ -7,7 +7,7 @@ import { sideOf } from './failure-sides.ts';
 /** The fields of a pod that explain why it does not start. */
 export interface PodState {
   readonly name: string;
-  /** When its kubelet started it, or else when it was created. */
+  /** When the kubelet started the pod, or else when the pod was created. */
   readonly startedAt: string;
   /** Whether the pod's condition Ready is true. */
   readonly ready: boolean;
@@ -22,9 +22,9 @@ export interface PodContainer {
   readonly mounts?: readonly string[];
   readonly ready: boolean;
   readonly restarts: number;
-  /** `state.waiting`. */
+  /** The reason and the message of `state.waiting`. */
   readonly waiting?: { readonly reason: string; readonly message?: string };
-  /** How it last terminated. */
+  /** How the container last terminated. */
   readonly lastEnd?: { readonly reason: string; readonly exitCode?: number; readonly message?: string };
 }
 

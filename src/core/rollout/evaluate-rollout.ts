@@ -37,7 +37,7 @@ export interface RolloutFailure {
     'ProgressDeadlineExceeded' | 'RolloutTimedOut' | 'ImagePullFailed' | 'CrashLoop' | 'UpgradeFailed' | 'CheckFailed' | 'CheckTimedOut'
   >;
   readonly message: string;
-  /** Which side it speaks against. */
+  /** Whether the failure speaks against the image or the cluster. */
   readonly against: Side;
 }
 

@@ -57,7 +57,7 @@ function inTurns(underway: readonly Finding[], now: Date): readonly Finding[] {
 export interface RolloutReading {
   /** The newest pods; absent where they were not read. */
   readonly pods?: readonly PodState[] | undefined;
-  /** The time of the API server, as it said it last. */
+  /** The last known time of the API server. */
   readonly answeredAt: Date | undefined;
 }
 

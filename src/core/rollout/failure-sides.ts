@@ -7,7 +7,7 @@
  */
 import type { Side } from '../model/failure-side.ts';
 
-/** Where the reason is stated. */
+/** Where a reason for a failure is stated. */
 type Place = 'waiting' | 'terminated' | 'pod' | 'condition' | 'event';
 
 interface Row {
@@ -67,7 +67,7 @@ const create = [
   ],
 ] as const satisfies Row['unless'];
 
-/** Each reason, in the order in which a pod meets them. */
+/** The reasons for which pods fail, in the order in which a pod meets them, and which side each speaks against. */
 export const failureSides = {
   // Created: ReplicaSets and other controllers, and what admits their pods.
   FailedCreate: {

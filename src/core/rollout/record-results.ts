@@ -194,7 +194,7 @@ function withResult(entry: HistoryEntry, result: HistoryEntry['result']): Histor
   return { ...others, result, ...(failure !== undefined && result !== 'RolledOut' && { failure }) };
 }
 
-/** A failure as the history records it. */
+/** The failure of a rollout as an entry of the history. */
 export function failureOf({
   against,
   reason,

@@ -1,16 +1,16 @@
 import type { WorkloadRollout } from '../model/workload.ts';
 
-/** What a workload runs. */
+/** The pods of a workload, and the images that they run. */
 export interface RunningPods {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly generation: number;
   readonly labels?: Readonly<Record<string, string>>;
-  /** How far its controller has brought the newest revision. */
+  /** How far the controller of the workload has brought the newest revision. */
   readonly rollout?: WorkloadRollout;
-  /** The answer of its owners to policies of other namespaces. */
+  /** The consent annotation of the workload, for policies of other namespaces. */
   readonly allowPoliciesFrom?: string;
-  /** The digests that we restarted it for, the latest first. */
+  /** The digests for which we restarted the workload, the latest first. */
   readonly restartedFor: readonly string[];
   /** The time of the last restart of the workload, by us or others. */
   readonly restartedAt?: string;

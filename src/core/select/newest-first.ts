@@ -2,11 +2,11 @@
 import { naturalOrder } from './select-tag.ts';
 import { compareBuild, parse } from 'semver';
 
-/** A version as far as it is known. */
+/** A version, with the times that are known of it. */
 export interface Dated {
   readonly tag?: string;
   readonly digest?: string;
-  /** When it was first seen, RFC 3339. */
+  /** When the version was first seen, RFC 3339. */
   readonly at?: string;
 }
 

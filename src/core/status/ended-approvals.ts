@@ -4,7 +4,7 @@ import type { ApprovalRound } from '../model/approval-round.ts';
 import type { Reason } from '../model/reasons.ts';
 import { whyUncounted } from '../plan/approvals.ts';
 
-/** What ended, and why. */
+/** An image that waits for approvals no longer, and why. */
 export interface EndedApproval {
   readonly tag: string;
   readonly digest: string;
@@ -20,7 +20,7 @@ export interface Awaiting {
   readonly rejected?: readonly Rejected[];
 }
 
-/** What waits; with companions, the digest is that of the set. */
+/** An image that waits for approvals; with companions, its digest is that of the set. */
 interface Image {
   readonly tag: string;
   readonly digest: string;

@@ -18,13 +18,13 @@ const lifeMs = 3_000;
 const endMs = 8_000;
 
 interface PodClients {
-  /** Has no credentials of its own, and sends those of callers. */
+  /** The client that sends the credentials of callers, and has none of its own. */
   readonly users: KubeClient;
   /** The client for an API without authentication, which only listens on loopback. */
   readonly own: KubeClient;
 }
 
-/** Creates the reader. */
+/** Creates the function that reads the pods of a workload for a caller. */
 export function createReadPods({ users, own }: PodClients, elapsed: () => number): PolicyPorts['readPods'] {
   const reports = createTtlCache<readonly PodReport[]>({ ttlMs: lifeMs, limit: 200, elapsed });
   return async (caller, workload) => {
@@ -34,12 +34,12 @@ export function createReadPods({ users, own }: PodClients, elapsed: () => number
   };
 }
 
-/** The client of one caller. */
+/** A client that sends the token of one caller. */
 function as(users: KubeClient, token: string): KubeClient {
   return { ...users, request: (request) => users.request({ ...request, authorization: `Bearer ${token}` }) };
 }
 
-/** The token is hashed, so that it is not kept. */
+/** The key of a shared answer. It holds the hash of the caller's token, so that the token is not kept. */
 function keyOf(caller: Credentials, workload: WorkloadRef): string {
   const token = caller.kind === 'token' ? caller.token : '';
   return createHash('sha256')

@@ -50,7 +50,7 @@ export interface AddedRoutes {
   readonly causes?: readonly FindCauses[];
   /** What the wings ask about callers to decide what they show them. */
   readonly sight?: readonly Question[];
-  /** Notes what callers asked for. */
+  /** Records the actions that callers asked for. */
   readonly noteActivity?: ApiPorts['noteActivity'] | undefined;
 }
 
@@ -62,7 +62,7 @@ const bodyLimit = 4_096;
 const documentPath = '/openapi.json';
 /** How many requests of one user are answered at the same time. Each list of events reads up to 2,000 records. */
 const maxOfUser = 32;
-/** How often it is compared what does not answer. */
+/** How often the list of what does not answer is compared with the last one. */
 const staleMs = 1_000;
 /** The pause between two warnings of the same kind, because anybody who can connect can cause them. */
 const warningPauseMs = 10_000;

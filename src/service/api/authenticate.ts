@@ -28,7 +28,7 @@ export interface TrustedProxy {
   readonly userHeader: string;
   /** The header with the user's groups. Without it, users have no groups: a header that the proxy does not set could be the client's. */
   readonly groupsHeader?: string | undefined;
-  /** The header in which the proxy sends its secret. */
+  /** The name of the header in which the proxy sends its secret. */
   readonly secretHeader: string;
   readonly secret: () => string | undefined;
   /** The addresses or networks (10.0.0.0/8) that the proxy connects from. */

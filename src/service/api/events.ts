@@ -27,7 +27,7 @@ export interface EventQuery {
   /** Only events of the namespace's policies. */
   readonly namespace?: string | undefined;
   readonly policy?: { readonly namespace: string; readonly name: string } | undefined;
-  /** Only events of one of these policies, by their keys. */
+  /** Limits the list to events of these policies, by their keys. */
   readonly among?: ReadonlySet<string> | undefined;
   /** Only events that were received at this time or later, in ms since 1970. */
   readonly since?: number | undefined;
@@ -42,7 +42,7 @@ export interface EventPage {
   readonly events: readonly EventView[];
   /** The position of the next page; absent on the last one. A page may be shorter than requested, even empty, because the number of examined events is limited. */
   readonly next?: Position;
-  /** When they were read, if Redis does not answer. */
+  /** When the events were read, if Redis does not answer now. */
   readonly asOf?: string;
 }
 

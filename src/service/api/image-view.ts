@@ -86,7 +86,7 @@ export const versionView = z
   .meta({ id: 'ImageVersion', description: 'A version of a repository, which runs somewhere or is selected for somewhere.' });
 export type VersionView = z.output<typeof versionView>;
 
-/** The view of a place. */
+/** Where an image runs, as the API shows it. */
 export function showPlace(place: Place): PlaceView {
   const { policy, workload, container, repository, image, state, wants } = place;
   const { tag, digest, digestFrom, since, reason, message, behindSince } = place;
@@ -103,7 +103,7 @@ export function showPlace(place: Place): PlaceView {
   };
 }
 
-/** The view of a version. */
+/** A running version, as the API shows it. */
 export function showVersion({ namespaces, ...version }: RunningVersion): VersionView {
   return { ...version, namespaces: namespaces.map((one) => ({ ...one })) };
 }

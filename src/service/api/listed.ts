@@ -24,7 +24,7 @@ const known = new WeakMap<ImagePolicy, Listed>();
 /** One text for all equal ones: counting them is then several times as fast. */
 const texts = new BoundedMap<string, string>(10_000);
 
-/** The policy as lists need it. */
+/** The fields of a policy that lists are filtered and ordered by. */
 export function listedOf(policy: ImagePolicy): Listed {
   const found = known.get(policy);
   if (found !== undefined) return found;

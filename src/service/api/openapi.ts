@@ -135,9 +135,9 @@ function describeRoute(route: Route, { asked, answered }: Schemas, example: Exam
 }
 
 interface Converted {
-  /** The converted schemas by the names that they were given. */
+  /** The converted schemas, by their names in the document. */
   readonly of: Readonly<Record<string, Json>>;
-  /** The names of those that are required. */
+  /** The names of the properties that are required. */
   readonly required: readonly string[];
   /** The schemas that have an id, which are referred to by it. */
   readonly named: Json;

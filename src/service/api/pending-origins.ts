@@ -9,7 +9,7 @@ import type { ImageSource } from '../../core/model/image-source.ts';
 export interface OriginMeans {
   /** The origin of an image, as far as it is known. */
   readonly find: (source: ImageSource, reference: string) => ImageOrigin | undefined;
-  /** The source of a policy, with its own access. */
+  /** The source of a policy's image, with the access of the policy. */
   readonly sourceOf: (policy: ImagePolicy, spec: PolicySpec) => ImageSource;
   readonly mayUseRegistry: ((registry: string) => boolean) | undefined;
   readonly aliases: RegistryAliases;
@@ -52,7 +52,7 @@ export function changesOf({ now, before }: Origins): Changes | undefined {
   return { repository, ...defined({ from, to: revision, version }), links: originLinksOf({ now, ...defined({ before }) }) };
 }
 
-/** What changed between two images. */
+/** The changes of the source between two images, with links to them. */
 export interface Changes {
   /** The web address of the source repository. */
   readonly repository: string;

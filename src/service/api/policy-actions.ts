@@ -10,9 +10,9 @@ import { ActionRefused, type ApiPorts, type PatchedObject } from './ports.ts';
 import { type AnyAction, type Change, requestAction, requested, requireActions, rights, why } from './request-action.ts';
 import { defineRoute, policyParams, type Route, type RouteGroup } from './route.ts';
 
-/** A kind of policy, as its actions need it. */
+/** A kind of policy on which callers act. */
 export interface ActedKind<P> {
-  /** The path of its policies: `/policies`. */
+  /** The path of the policies of the kind: `/policies`. */
   readonly path: string;
   /** The end of the operation ids: `Policy`. */
   readonly suffix: string;
@@ -23,7 +23,7 @@ export interface ActedKind<P> {
   readonly see: (ports: ApiPorts, access: Access, key: Pick<ImagePolicy, 'namespace' | 'name'>) => Promise<P>;
 }
 
-/** An action, and what it writes. */
+/** An action of the API, and what it writes to a policy. */
 export interface Action<P, B extends z.ZodObject> {
   readonly name: AnyAction;
   readonly summary: string;

@@ -34,7 +34,7 @@ const latestImage = selectedImage
     companions: companions.exactOptional(),
   })
   .meta({ id: 'LatestImage', description: 'The selected tag, its digest if it is known, and its companions.' });
-/** The image that waits for approval, or its set. */
+/** The schema of the image that waits for approval, with its companions. */
 const pendingImage = selectedImage
   .extend({
     images: z
@@ -227,7 +227,7 @@ function countedOf({ total, upToDate, problems }: TargetCounts): NonNullable<Pol
   return { total, upToDate, problems };
 }
 
-/** What changed, as the answers have it. */
+/** The changes between two images, as the API shows them. */
 export function changesView(origins: Origins): ChangesView | undefined {
   const found = changesOf(origins);
   return found && { ...found, links: found.links.map((link) => ({ ...link })) };

@@ -61,7 +61,7 @@ export interface ApiPorts extends EventPorts {
 /** What does not answer. cluster: the API server; what is shown of the cluster is as of `since`. redis: what is in Redis cannot be shown. */
 export interface Stale {
   readonly what: (typeof staleParts)[number];
-  /** When it was last up to date, in ms since 1970. */
+  /** When the data was last up to date, in ms since 1970. */
   readonly since: number;
 }
 export const staleParts = ['cluster', 'redis'] as const;
@@ -89,7 +89,7 @@ export interface PolicyPorts {
   readonly read: (policy: Pick<ImagePolicy, 'namespace' | 'name'>) => Promise<PolicyResource>;
   /** The changes of policies. */
   readonly feed: PolicyFeed;
-  /** Why actions are not offered; undefined if they are. */
+  /** Why the API offers no actions; undefined if it offers them. */
   readonly noActions: string | undefined;
   /** Whether actions need verbs of their own: the admission policy of the chart is installed. */
   readonly hasAdmissionPolicy: boolean;

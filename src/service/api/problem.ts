@@ -7,7 +7,7 @@ import { cut } from '../../core/model/text.ts';
 
 interface Kind {
   readonly status: number;
-  /** When it is answered. */
+  /** The situation in which the API answers with this code. */
   readonly about: string;
 }
 

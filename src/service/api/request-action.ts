@@ -28,7 +28,7 @@ export type Change = { readonly value: string } & (
   | { readonly annotation: true }
   /** One of the approvals of several people. */
   | { readonly approval: Omit<NamedApproval, 'user' | 'reason'> }
-  /** The hold of a policy. */
+  /** The hold that the action writes. */
   | { readonly hold: Required<Pick<NamedHold, 'at'>> }
   /** `namesAuthor`: the policy asks who changes its spec. */
   | { readonly spec: object; readonly namesAuthor?: boolean }

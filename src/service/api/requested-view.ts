@@ -18,7 +18,7 @@ export const actionsView = z
   })
   .describe('What users have asked for, by annotation.');
 
-/** The last request. */
+/** The last request of a policy, as the API shows it. */
 export const requestedView = z
   .object({
     action: z.enum(Object.keys(actionKeys) as [ActionName, ...ActionName[]]),

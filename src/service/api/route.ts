@@ -49,7 +49,7 @@ export const routeGroups = {
 } as const;
 export type RouteGroup = keyof typeof routeGroups;
 
-/** A request before it is checked. */
+/** A request whose parameters and body are not checked yet. */
 export interface RawCall {
   readonly params: unknown;
   readonly query: unknown;

@@ -155,7 +155,7 @@ interface Listener {
   readonly filter: StreamFilter;
   /** What is called when everything is to be read again. */
   readonly announcing: Set<() => void>;
-  /** How many streams are open. */
+  /** The number of open streams. */
   readonly open: () => number;
   readonly count: (by: 1 | -1) => void;
   /** Aborted when nobody reads the stream any more. */
@@ -167,7 +167,7 @@ async function* streamChanges<T extends Named>(
   { access, filter: { namespace, name, isBrief = false, records }, announcing, open, count, left }: Listener,
 ): AsyncGenerator<string> {
   const gathered = new Map<string, StreamChange<T>>();
-  /** Each of them permits to see something that was recorded. */
+  /** Questions about the caller. Whoever is permitted one of them may see something that was recorded. */
   const heard = new Map<string, Question>();
   let resume: (() => void) | undefined;
   const unsubscribe = view.feed.subscribe((change) => {

@@ -5,7 +5,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 export const vouchHeader = 'x-dashboard-vouch';
 
 export interface Vouched {
-  /** The address of the browser. */
+  /** The IP address of the browser. */
   readonly client: string;
   /** Whether the token was valid when the session began. Otherwise somebody wants to sign in with it. */
   readonly isSession: boolean;

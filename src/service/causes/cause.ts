@@ -56,12 +56,12 @@ export interface ReachedPolicy {
   readonly name: string;
   /** Whether workloads of it still run an image that failed. Only these are rolled back. */
   readonly runsFailed?: boolean;
-  /** The name of the BaseImagePolicy that has created it. */
+  /** The name of the BaseImagePolicy that has created the policy. */
   readonly parent?: string;
 }
 
 export interface Cause {
-  /** Stays the same while the cause lasts: `registry/RegistryUnavailable/ghcr.io`. */
+  /** The id of the cause, which stays the same while the cause lasts: `registry/RegistryUnavailable/ghcr.io`. */
   readonly id: string;
   readonly kind: CauseKind;
   readonly urgency: Urgency;
@@ -69,20 +69,20 @@ export interface Cause {
   readonly subject: string;
   /** A reason of docs/reasons.md, or a line of docs/doctor.md. */
   readonly reason: string;
-  /** What one of the policies says, for people. */
+  /** The message of one of the policies, for people. */
   readonly message: string;
   /** The message as a sentence with an id, for readers of other languages; absent for a text that has none. */
   readonly said?: Said | undefined;
-  /** When it began; RFC 3339. Absent if that is not known. */
+  /** When the cause began; RFC 3339. Absent if that is not known. */
   readonly since?: string | undefined;
-  /** The policies that it reaches, by name. */
+  /** The policies that the cause affects, by name. */
   readonly policies: readonly ReachedPolicy[];
   /** The numbers of workloads that run the previous image again, and that still run the failed one; only of an image that failed. */
   readonly rollouts?: { readonly rolledBack: number; readonly running: number } | undefined;
   /** The vulnerabilities of what runs that the waiting image fixes, the most severe first. */
   readonly fixes?: readonly Vulnerability[] | undefined;
   readonly step: CauseStep;
-  /** The command that does it, or shows more. */
+  /** The command that does the next step, or shows more. */
   readonly command?: string | undefined;
 }
 

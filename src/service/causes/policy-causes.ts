@@ -13,7 +13,7 @@ import { otherReason, reasonRules, type ReasonRule } from './reason-rules.ts';
 
 type Policy = Pick<ImagePolicy, 'namespace' | 'name' | 'spec' | 'status' | 'parent'>;
 
-/** What should have ended by itself is Blocked after this time. */
+/** After this time, a state that should have ended by itself counts as Blocked. */
 const patienceMs = 600_000;
 
 /** What is wrong with policies, as far as they were gathered. */
@@ -186,7 +186,7 @@ function sumOf(a: Cause['rollouts'], b: Cause['rollouts']): Cause['rollouts'] {
   return { rolledBack: a.rolledBack + b.rolledBack, running: a.running + b.running };
 }
 
-/** The command for the first of the policies that it concerns. */
+/** The command for the first policy of a cause. */
 function commandOf({ step, policies }: Cause): string | undefined {
   const first = step === 'rollBack' ? policies.find(({ runsFailed }) => runsFailed) : policies[0];
   return first && commands[step]?.(first);

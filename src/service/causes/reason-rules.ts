@@ -3,7 +3,7 @@ import type { Reason } from '../../core/model/reasons.ts';
 import type { CauseKind, CauseStep, Urgency } from './cause.ts';
 
 export interface ReasonRule {
-  /** What policies with this reason share: together they are one cause. */
+  /** The thing that policies with this reason share. Policies that share one are one cause. */
   readonly kind: Extract<CauseKind, 'image' | 'registry' | 'repository' | 'policy' | 'namespace' | 'installation'>;
   readonly urgency: Urgency;
   readonly step: CauseStep;

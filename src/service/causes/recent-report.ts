@@ -8,7 +8,7 @@ import type { DateFound } from './found-since.ts';
 const lifeMs = 15_000;
 /** A report that is older than this says nothing about now: callers wait for the next one for a moment. */
 const outdatedMs = 60_000;
-/** How long a caller waits. */
+/** How long a caller waits for a new report, before it gets the last one. */
 const patienceMs = 1_500;
 
 /** A report, and since when it has had each of its causes, by id. */
@@ -31,7 +31,7 @@ export interface ReportMemory {
   readonly elapsed: () => number;
   /** Called when a report has other causes than the one before, so that who has read that one reads again. */
   readonly onChange: () => void;
-  /** Ends what is planned. */
+  /** Ends the planned reports. */
   readonly signal: AbortSignal;
 }
 

@@ -25,7 +25,7 @@ const run = z.object({
   status: z.object({ phase: z.string().exactOptional(), message: z.string().exactOptional() }).exactOptional(),
 });
 
-/** Makes the run, or reads what became of it. */
+/** Creates the AnalysisRun of a check, or reads its result. */
 export function askAnalysis(
   question: Extract<CheckQuestion, { kind: 'analysis' }>,
   request: CheckRequest,
@@ -64,7 +64,7 @@ function judgeRun(found: unknown, name: string): CheckAnswer | undefined {
   }
 }
 
-/** The template, or why no run is made from it. */
+/** The AnalysisTemplate of a check, or why no AnalysisRun is created from it. */
 export async function findTemplate(
   name: string,
   namespace: string,

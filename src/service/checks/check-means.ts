@@ -8,7 +8,7 @@ export interface PrometheusServer {
   readonly url: string;
   /** The current bearer token, if the server asks for one. */
   readonly token: () => string | undefined;
-  /** The namespaces whose policies may ask it; empty for all. */
+  /** The namespaces whose policies may ask the server; empty for all. */
   readonly namespaces: readonly string[];
 }
 

@@ -33,7 +33,7 @@ const condition = z.object({
 });
 const job = z.object({ status: z.object({ conditions: z.array(condition).exactOptional() }).exactOptional() });
 
-/** Runs the Job, or reads what became of it. */
+/** Creates the Job of a check, or reads its result. */
 export function askJob(question: Extract<CheckQuestion, { kind: 'job' }>, request: CheckRequest, means: CheckMeans): Promise<AskedAnswer> {
   const { client } = means;
   const make = async () => {
@@ -56,7 +56,7 @@ function judgeJob(found: unknown, name: string): CheckAnswer | undefined {
   return { kind: 'pass', message: `the Job ${name} is complete` };
 }
 
-/** The CronJob, or why no Job is made from it. */
+/** The CronJob of a check, or why no Job is created from it. */
 export async function findCronJob(
   name: string,
   namespace: string,

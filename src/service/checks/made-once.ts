@@ -22,7 +22,7 @@ export interface MadeKind {
   readonly resource: Resource & { readonly kind: string };
   /** The metadata and the spec of the object, or why there is none. */
   readonly make: () => Promise<MadeObject | string>;
-  /** What the object says; undefined if it cannot be read. */
+  /** The answer that the created object gives; undefined if the object cannot be read. */
   readonly judge: (found: unknown, name: string) => CheckAnswer | undefined;
 }
 

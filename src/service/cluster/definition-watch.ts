@@ -9,7 +9,7 @@ import { startOptionalWatch, type OptionalWatch } from './optional-watch.ts';
 /** The optional watch of all definitions. */
 export interface DefinitionWatch {
   start(): void;
-  /** The watch, if it has started. */
+  /** The watch of the definitions, if it has started. */
   watches(): readonly OptionalWatch[];
   stop(): Promise<void>;
 }

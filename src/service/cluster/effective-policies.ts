@@ -86,7 +86,7 @@ export function createEffectivePolicies(
   };
 }
 
-/** Returns the same object for the same spec and reason. */
+/** Creates a function that holds a spec, and returns the same object for the same spec and reason. */
 function memoizeHeld(): (spec: PolicySpec, heldBecause: string) => PolicySpec {
   const known = new WeakMap<PolicySpec, PolicySpec>();
   return (spec, heldBecause) => {

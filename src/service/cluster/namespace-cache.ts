@@ -39,7 +39,7 @@ export interface NamespaceCache {
   start(): Promise<void>;
   /** Reads the labels and annotations again, if only some namespaces are watched. */
   refresh(): Promise<void>;
-  /** The watch, if it has started. */
+  /** The watch of the Namespaces, if it has started. */
   watches(): readonly OptionalWatch[];
   stop(): Promise<void>;
 }
@@ -55,7 +55,7 @@ export interface NamespaceCacheOptions {
   readonly namespaces: readonly string[];
   /** Whether the labels of Namespaces decide which policies there are; only if all of them are watched. */
   readonly usesLabels: boolean;
-  /** What the configuration grants. */
+  /** The consents that the configuration gives. */
   readonly consents?: readonly ConsentGrant[];
   readonly logger: Logger;
 }

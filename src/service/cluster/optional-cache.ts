@@ -15,7 +15,7 @@ export interface OptionalCache<T extends StoredObject> {
   readonly watchOf: (namespace: string) => Reflector | undefined;
   /** Resolves when the objects are listed, or when the API server has answered that there are none. */
   readonly settled: () => Promise<unknown>;
-  /** Whether `settled` has resolved. */
+  /** Whether the objects are listed, or known to be absent: `settled` has resolved. */
   readonly areKnown: () => boolean;
   /** Whether an object that is not in the cache does not exist. */
   readonly isComplete: () => boolean;

@@ -6,13 +6,13 @@ import { isNewer } from '../../core/model/workload.ts';
 import type { ObjectStore, StoredObject } from '../kube/object-store.ts';
 
 export interface SecretCacheOptions {
-  /** Reads this Secret; rejects if its state cannot be determined. */
+  /** Reads a Secret; rejects if its state cannot be determined. */
   readonly read: (secret: SecretRef) => Promise<SecretRead>;
   /** The metadata of the watched Secrets. */
   readonly watched: Pick<ObjectStore<StoredObject>, 'get'>;
-  /** Whether `watched` is up to date for this Secret. */
+  /** Whether the watch that fills `watched` is up to date for a Secret. */
   readonly isWatched: (secret: SecretRef) => boolean;
-  /** A monotonic clock in ms; that of the process unless given. */
+  /** A monotonic clock in ms; by default the clock of the process. */
   readonly elapsed?: () => number;
 }
 

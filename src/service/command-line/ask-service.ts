@@ -15,7 +15,7 @@ export interface ApiRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The response, and the name of its sender for messages. */
+/** The response of the service, and the name of the process that sent it, for messages. */
 export interface ApiAnswer {
   readonly status: number;
   readonly text: string;

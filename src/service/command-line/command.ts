@@ -27,7 +27,7 @@ export interface Terminal {
 }
 
 export interface Command {
-  /** The name with that of its group: `crd apply`. */
+  /** The name of the command, after the name of its group: `crd apply`. */
   readonly name: string;
   /** One line about the command for the overview. */
   readonly summary: string;

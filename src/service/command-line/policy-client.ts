@@ -105,7 +105,7 @@ export function currentNamespace(client: KubeClient, namespace?: string): string
   return namespace ?? client.namespace ?? 'default';
 }
 
-/** One policy in the cluster. */
+/** A client for one policy of the cluster. */
 export interface PolicyClient {
   readonly namespace: string;
   readonly name: string;
@@ -266,7 +266,7 @@ export function metadataOf(raw: unknown): { readonly name: string; readonly name
   return { name: text('name'), namespace: text('namespace'), createdAt: text('creationTimestamp') };
 }
 
-/** `status` of a raw object. */
+/** The field `status` of a raw object. */
 export function statusOf(raw: unknown): unknown {
   return fieldOf(raw, 'status');
 }

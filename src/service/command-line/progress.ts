@@ -3,7 +3,7 @@ import type { Terminal } from './command.ts';
 /** A line on the terminal that shows what is happening. */
 export interface Progress {
   readonly update: (text: string) => void;
-  /** Removes the line. */
+  /** Removes the line of progress. */
   readonly stop: () => void;
 }
 

@@ -3,7 +3,7 @@ export function namespaceOption(about: string) {
   return { short: 'n', value: 'NAMESPACE', completes: 'namespace', about } as const;
 }
 
-/** An option with a file. */
+/** An option whose value names a file. */
 export function fileOption(about: string) {
   return { value: 'FILE', completes: 'file', about } as const;
 }

@@ -18,7 +18,7 @@ const concurrency = { push: 256, policy: 256, poll: 32, check: 32 } as const;
 /** The longest pause between the attempts of a failed poll, unless its interval is shorter. */
 const longestPollPauseMs = 3_600_000;
 
-/** How the workers are run. */
+/** The means of the workers. */
 interface QueueWorkerOptions {
   readonly access: QueueAccess;
   /** How the same process stores pushes. */

@@ -44,7 +44,7 @@ export type WorkPart = Part & {
   readonly causes: readonly FindCauses[];
   /** What wings ask about callers to decide what they show them. */
   readonly sight: readonly Question[];
-  /** Notes what people asked for. */
+  /** Records what people asked for. */
   readonly noteActivity: NoteActivity;
   readonly policies: Omit<PolicyPorts, 'noActions' | 'hasAdmissionPolicy' | 'patch' | 'read' | 'readPods'> & {
     /** The time of which the policies are, in ms since 1970; undefined while their watches are connected. */

@@ -21,7 +21,7 @@ const repository = z
   })
   .describe('A repository, in whose path `*` stands for any characters, also for slashes: "harbor.example.com/shop/*".');
 
-/** Schema of the setting. */
+/** Schema of the setting `consents`. */
 export const consents = z
   .array(
     z

@@ -37,7 +37,7 @@ function toFact(host: string, route: Route): HostRoute {
   return route.proxy === undefined ? { host, why: route.why } : { host, proxy: route.proxy.name };
 }
 
-/** The other URLs of the configuration, without those of notifications, which are secrets. */
+/** The URLs of the configuration that are neither registries nor targets of notifications, whose URLs are secrets. */
 function otherUrls({
   receivers,
   triggers,

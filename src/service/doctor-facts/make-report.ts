@@ -42,7 +42,7 @@ export interface DoctorMeans extends RegistryMeans {
   /** The policies that may be followed, as another policy may see them. */
   readonly follow: FollowView;
   readonly client: KubeClient;
-  /** The targets of notifications. */
+  /** Reads the targets of notifications, and why messages do not reach them. */
   readonly readTargets: () => Promise<readonly TargetFacts[]>;
   readonly redis: { readonly connection: RedisConnection };
   /** Reads the certificate of the conversion webhook, as the API server would see it. */

@@ -6,7 +6,7 @@ const maxEnvironments = 12;
 /** The maximum number of followers of one policy about which it is asked whether the user may read them. Anybody may write policies that follow another one. */
 const maxAsked = 50;
 
-/** How a user sees policies. */
+/** Which policies a user may see. */
 export interface Sight {
   /** Finds a policy; undefined if it does not exist, or if the user may not read it. */
   readonly see: (policy: PolicyName) => Promise<ImagePolicy | undefined>;

@@ -37,7 +37,7 @@ export interface Place {
   readonly digestFrom?: (typeof digestSources)[number];
   /** The latest time at which the image began to run here: when we changed it, or when the owner of the field last wrote. */
   readonly since?: string;
-  /** What the policy selects, and when it did. */
+  /** The image that the policy selects, and when it was selected. */
   readonly wants?: Candidate & { readonly selectedAt: string };
   readonly state: PlaceState;
   /** Why the place is not Current, if that is known. */

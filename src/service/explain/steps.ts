@@ -46,7 +46,7 @@ export interface TargetSteps {
 export interface Explanation {
   /** Whether nothing is blocked or wrong. */
   readonly allowed: boolean;
-  /** The conclusion, in one sentence. */
+  /** The conclusion of all steps, in one sentence. */
   readonly summary: string;
   /** The candidate that is selected, or treated as pushed. */
   readonly candidate?: Candidate;

@@ -60,7 +60,7 @@ export interface KubeClientOptions {
   readonly streamIdleMs?: number;
   /** `own`: the client sends its own credentials. `users`: it sends those of each request, and none of its own, such as a client certificate. */
   readonly kind?: 'own' | 'users';
-  /** The clock, for tests. */
+  /** The clock of the process, unless a test sets another. */
   readonly now?: () => number;
 }
 

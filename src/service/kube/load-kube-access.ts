@@ -15,7 +15,7 @@ export interface KubeAccessOptions {
   readonly pod?: PodAddress;
   /** The option with which the user can name another kubeconfig, for messages; in addition to the variable KUBECONFIG. */
   readonly option?: '--kubeconfig' | undefined;
-  /** The clock, for tests. */
+  /** The clock of the process, unless a test sets another. */
   readonly now?: () => number;
 }
 

@@ -150,9 +150,9 @@ interface ReadCondition {
   readonly status: string;
   readonly reason: string;
   readonly message: string;
-  /** When it changed; empty if that is not known. */
+  /** When the condition changed; empty if that is not known. */
   readonly at: string;
-  /** Whether it is about the current spec. */
+  /** Whether the condition is about the current spec. */
   readonly isCurrent: boolean;
 }
 

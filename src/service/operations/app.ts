@@ -14,7 +14,7 @@ export interface OperationsOptions {
   /** The last known state of each dependency of the process, without a request. */
   readonly checks: () => readonly Check[];
   readonly metricsRegistry: Registry;
-  /** Updates gauges before a scrape. */
+  /** Called before each scrape of the metrics, to update gauges. */
   readonly beforeScrape: () => void;
   /** The addresses or networks of proxies whose header with the client's address is trusted. */
   readonly trustedProxies?: readonly string[];

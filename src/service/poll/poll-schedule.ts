@@ -54,7 +54,7 @@ function spreadMs(intervalMs: number): number {
   return Math.min(intervalMs / 10, hourMs);
 }
 
-/** Hashes a text with FNV-1a. */
+/** The hash of a text (FNV-1a), which spreads polls over their interval. */
 function hash(text: string): number {
   let hash = 2_166_136_261;
   for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 16_777_619) >>> 0;

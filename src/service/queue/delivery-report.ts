@@ -24,9 +24,9 @@ const deliveryStates = [
 ] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
-/** What one policy did. */
+/** What one policy did with a push. */
 export interface PolicyReport {
-  /** NAMESPACE/NAME. */
+  /** The policy, as NAMESPACE/NAME. */
   readonly policy: string;
   readonly state: DeliveryState;
   /** Whether nothing more follows from the push alone. */
@@ -44,7 +44,7 @@ export interface PolicyReport {
 export interface DeliveryReport {
   readonly image: string;
   readonly digest?: string;
-  /** RFC 3339. */
+  /** When the push was received, RFC 3339. */
   readonly receivedAt: string;
   /** The state of the policy that needs the most attention. */
   readonly state: DeliveryState;

@@ -3,7 +3,7 @@ import type { RedisConnection } from './connection.ts';
 
 /** Texts about images by key. Never rejects: texts that cannot be read or written are read from a registry again. */
 export interface ImageFactsStore {
-  /** Whether a text is stored. */
+  /** Whether a text is stored under a key. */
   has(key: string): Promise<boolean>;
   read(key: string): Promise<string | undefined>;
   write(key: string, text: string): Promise<void>;

@@ -22,7 +22,7 @@ interface Traced {
   readonly traceparent?: string;
 }
 
-/** One pushed tag. */
+/** The job of a push: one pushed tag. */
 export interface PushJob extends PushEvent, Versioned, Traced {}
 
 /** One policy of either kind to reconcile. The data are not trusted, because anybody with write access to Redis may have written them. */
@@ -36,7 +36,7 @@ interface ReconcileJob extends Versioned {
   readonly generation?: number;
   /** The push that caused the job. */
   readonly eventId?: string;
-  /** The announced image. */
+  /** The image that the push announced. */
   readonly hint?: { readonly tag: string; readonly digest?: string; readonly repository?: Repository };
   /** The job is delayed until this time. */
   readonly notBefore?: string;
@@ -66,7 +66,7 @@ export interface PollJob extends Versioned {
 /** A repository with the report of a new scan, for the policies that ask for it. In the queue `poll`. */
 export interface ScanJob extends Versioned {
   readonly scanned: Repository;
-  /** The receiver that was told. */
+  /** The receiver that was told about the scan. */
   readonly receiver: string;
   readonly receivedAt: string;
 }
@@ -92,7 +92,7 @@ export interface TriggerJob extends Versioned {
 
 /** One notice for one target of the configuration. The data are not trusted: the target's address and secrets come from the configuration. */
 export interface NoticeJob extends Versioned {
-  /** The name of the target. */
+  /** The name of the target that is notified. */
   readonly target: string;
   /** Identifies the event of the notice, so that a repetition makes no second job. */
   readonly identity: readonly string[];
@@ -107,7 +107,7 @@ export interface SummaryJob extends Versioned {
   readonly receivedAt: string;
 }
 
-/** The job of a policy. */
+/** Builds the job that reconciles a policy. */
 export function policyJob({ namespace, name, uid }: PolicyJob['policy'], job: Omit<PolicyJob, 'schema' | 'policy'>): PolicyJob {
   return { schema, policy: { namespace, name, uid }, ...job };
 }

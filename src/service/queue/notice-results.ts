@@ -8,7 +8,7 @@ import type { RedisConnection } from './connection.ts';
 export interface LastResults {
   readonly acceptedAt?: number;
   readonly failedAt?: number;
-  /** Why it last did not accept a message. */
+  /** Why the target last did not accept a message. */
   readonly why?: string;
 }
 

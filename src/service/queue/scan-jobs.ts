@@ -10,7 +10,7 @@ import { createReplicatedWrite } from './replicated-write.ts';
 /** How long the scans of a repository are gathered, in ms: the images of several platforms are scanned together, and each is announced. */
 const gatherMs = 1_000;
 
-/** How the writes are confirmed. */
+/** How writes of scans are confirmed. */
 export interface ScanJobOptions {
   readonly minReplicas: number;
   readonly confirmWithinMs: number;

@@ -29,7 +29,7 @@ interface Question {
   readonly id: string;
 }
 
-/** What receivers need that show results. */
+/** The means of receivers that show results. */
 export interface Results {
   readonly readReport: ReadReport;
   /** Reads the secret from which the ids of deliveries follow. */

@@ -18,7 +18,7 @@ export interface ReceiverNames {
   readonly provider: Provider;
   /** The receiver's setting `registry`, which replaces the host that payloads claim. */
   readonly registryOverride?: string | undefined;
-  /** The receiver's setting `repositories`. */
+  /** The setting `repositories` of the receiver. */
   readonly repositories?: PulledNames | undefined;
   /** The receiver's setting `waitForScan`: whether a push waits until its image is scanned. */
   readonly waitForScan?: boolean | undefined;
@@ -85,7 +85,7 @@ export interface Simulation {
   readonly ignored: readonly IgnoredPush[];
   /** The problem of a malformed body. */
   readonly malformed?: string;
-  /** Why the delivery is refused. */
+  /** Why the whole delivery is refused. */
   readonly refused?: string;
 }
 

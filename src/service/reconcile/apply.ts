@@ -131,7 +131,7 @@ interface Confirmations extends Pick<Planned, 'skipped'> {
   readonly confirmProof: GatheredProof['confirm'] | undefined;
 }
 
-/** Patches several workloads in parallel. */
+/** Patches the workloads of a plan, several in parallel. */
 async function patchAll(
   plan: UpdatePlan,
   changing: readonly ChangingPlan[],

@@ -28,7 +28,7 @@ export interface KnownEvidence {
 /** What else an assessment depends on. */
 export interface Asking {
   readonly pending: Candidate | undefined;
-  /** What earlier attempts know. */
+  /** The evidence that earlier attempts have read. */
   readonly known: KnownEvidence | undefined;
   /** When the registry had answered, in ms since 1970. */
   readonly answeredAt: number;
@@ -68,7 +68,7 @@ export async function assess(reconcile: Reconcile, selection: Selection, asking:
 }
 
 interface Sources {
-  /** What counts about a digest. */
+  /** The evidence of images, by their digests. */
   readonly evidence: Questions<Evidence>;
   /** The digests of tags. */
   readonly tags: Questions<string | undefined>;
@@ -132,7 +132,7 @@ async function digestsOf(
   );
 }
 
-/** The sources of an assessment. */
+/** Creates the sources of an assessment: evidence, digests and times. */
 function createSources(
   { policy, cluster, signal }: Reconcile,
   {

@@ -18,7 +18,7 @@ export interface Reconcile {
   /** The spec of the policy. Its strategy may remember its answers. */
   readonly spec: PolicySpec;
   readonly request: SelectRequest;
-  /** What the policy may see. */
+  /** The view of the cluster, limited to what the policy may see. */
   readonly cluster: SeenCluster;
   readonly signal: AbortSignal;
 }

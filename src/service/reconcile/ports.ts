@@ -99,7 +99,7 @@ export interface ClusterView extends WorkloadView, ConsentRules, Pick<GuardConte
   readonly now: () => number;
 }
 
-/** The same, limited to what one policy may see. */
+/** The view of the cluster, limited to what one policy may see. */
 export type SeenCluster = ClusterView & Seen;
 
 /** The workloads at the API server, and the consent of their owners. */

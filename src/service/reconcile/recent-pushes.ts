@@ -17,7 +17,7 @@ const maxRepositories = 2_000;
 const maxPushes = 20;
 const rememberedMs = 600_000;
 
-/** Creates an empty memory. */
+/** Creates a memory without pushes. */
 export function createRecentPushes(now: () => number): RecentPushes {
   const byRepository = new BoundedMap<string, readonly PushJob[]>(maxRepositories);
   return {

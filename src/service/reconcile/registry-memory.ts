@@ -14,7 +14,7 @@ export interface RegistryMemory {
   readonly announcements: Announcements;
 }
 
-/** Creates an empty memory. */
+/** Creates a memory without answers of registries. */
 export function createRegistryMemory(clocks: Clocks): RegistryMemory {
   return {
     tagMemory: createTagMemory(),

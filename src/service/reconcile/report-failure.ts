@@ -31,7 +31,7 @@ export interface FailedTry extends Omit<Subject, 'policy'> {
   readonly key: string;
   readonly failures: number;
   readonly isLastTry: boolean;
-  /** Whether the job is still that of this worker. */
+  /** Whether this worker still holds the job. */
   readonly isOurs: () => Promise<boolean>;
   /** The image that the failure is about, or else the job. */
   readonly image?: Candidate;

@@ -5,7 +5,7 @@ import type { ClusterView } from './ports.ts';
 
 type WorkloadsOfView = Pick<ClusterView, 'findWorkload' | 'listWorkloads' | 'targetState'>;
 
-/** The same view without these workloads. Only a policy that may see the workloads of a namespace learns that it is not selected. */
+/** A view of the workloads without those of namespaces that are not selected. Only a policy that may see the workloads of a namespace learns that it is not selected. */
 export function onlySelected(view: WorkloadsOfView, isSelected: (namespace: string) => boolean, consents: ConsentRules): WorkloadsOfView {
   return {
     findWorkload: (ref) => (isSelected(ref.namespace) ? view.findWorkload(ref) : undefined),

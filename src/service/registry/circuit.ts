@@ -14,7 +14,7 @@ export type CircuitState = 'closed' | 'open' | 'half-open';
  */
 export interface Circuit {
   readonly state: CircuitState;
-  /** Whether the circuit remembers failures. */
+  /** Whether requests to the host have failed since the last success. */
   readonly hasFailures: boolean;
   /** Why and until when requests are refused; undefined if they are allowed. */
   refusal(): { readonly until: number; readonly why: string } | undefined;

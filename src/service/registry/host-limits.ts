@@ -22,7 +22,7 @@ export type HostEvent =
 export interface HostLimitsOptions {
   settings: (host: string) => RegistrySettings | undefined;
   clock: Clock;
-  /** The timeout of one request. */
+  /** The timeout of one request, in ms. */
   timeoutMs: number;
   shared?: SharedSlots | undefined;
   onEvent?: ((event: HostEvent) => void) | undefined;
@@ -30,7 +30,7 @@ export interface HostLimitsOptions {
   stuckAfterMs?: number | undefined;
 }
 
-/** A request to a host. */
+/** A request that needs a slot of its host. */
 export interface SlotRequest {
   readonly host: string;
   /** The name of the request in messages. */

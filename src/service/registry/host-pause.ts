@@ -50,7 +50,7 @@ export interface PullRate {
 
 /** When each account may pull again. */
 export interface PullQuota {
-  /** Whether any account must wait. */
+  /** Whether any account must wait before it pulls. */
   readonly isKnown: boolean;
   /** The time before which the account should not pull; 0 if it may pull. */
   until(account: string): number;

@@ -45,7 +45,7 @@ interface Summary {
 /** The details of an image that are read from its manifest and its configuration. */
 type Details = Pick<Image, 'platforms' | 'created'>;
 
-/** A cached reader of images. */
+/** A reader of images with a cache. */
 export interface Images {
   /** The image of a tag or digest; undefined for 404. */
   read(session: Session, reference: string): Promise<Image | undefined>;

@@ -23,7 +23,7 @@ export interface KnownOrigins {
 
 interface Known {
   readonly origin: ImageOrigin | undefined;
-  /** When it is read again; of the monotonic clock. */
+  /** When the origin is read again, by the monotonic clock. */
   readonly until: number;
 }
 

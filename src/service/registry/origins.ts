@@ -79,7 +79,7 @@ async function read(
   return annotated ?? own ?? readOrigin([labels]);
 }
 
-/** Annotations or labels. */
+/** The annotations of a manifest, or the labels of an image. */
 type Texts = Readonly<Record<string, string>>;
 
 /** The annotations of an index, or of a manifest and its place; and, read when they are needed, the annotations of the image and its labels. */

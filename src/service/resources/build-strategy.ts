@@ -19,7 +19,7 @@ const builders: { readonly [Way in keyof Options]: (options: Options[Way], artif
   proven: () => strategies.proven(),
 };
 
-/** What to write in `select`. */
+/** The advice about `select` for messages: the names of all strategies. */
 export const oneWay = `write exactly one of ${Object.keys(builders).join(', ')}`;
 
 /** The strategy that `select` chooses, by the first of its fields. Throws a PermanentError whose message begins with the path below the field. */

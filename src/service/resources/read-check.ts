@@ -1,4 +1,4 @@
-/** Reads one of `spec.rollout.checks`. */
+/** Reads an entry of `spec.rollout.checks`. */
 import type { z } from 'zod';
 import { defined } from '../../core/model/defined.ts';
 import { PermanentError } from '../../core/model/errors.ts';

@@ -160,7 +160,7 @@ function strategyOf(select: Spec['select'], artifact: Artifact): TagStrategy {
   return inField(`spec.select.${Object.keys(select).join()}`, () => buildStrategy(select, artifact), '.');
 }
 
-/** The repository of `image`. */
+/** Reads the repository of the field `image`. */
 export function readRepository(image: string, aliases: RegistryAliases): Repository {
   const { repository, tag, digest } = parseImageReference(image, aliases);
   if (tag === undefined && digest === undefined) return repository;

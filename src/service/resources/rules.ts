@@ -16,7 +16,7 @@ export interface Rule {
   readonly optionalOldSelf?: true;
 }
 
-/** A problem in a value. */
+/** A problem that a check has found in a value. */
 export interface Finding {
   /** The location of the problem, relative to the checked value. */
   readonly keys?: readonly (string | number)[];

@@ -53,7 +53,7 @@ export interface Span {
   recordFollowed(start: SpanStart, failure?: string): void;
 }
 
-/** The traces of a process. */
+/** What records the traces of a process. */
 export interface Tracing {
   /** Runs the work in a span, which does not belong to the current one. An exception marks it as failed, except for a WaitError. */
   span<T>(start: RootSpan, work: (span: Span) => Promise<T>): Promise<T>;

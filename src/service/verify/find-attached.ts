@@ -50,7 +50,7 @@ export interface Unreadable {
 /** What is found: a layer to read, something unreadable, or the number of those that were left out because there are too many. */
 export type Attached = ({ readonly kind: 'layer' } & AttachedLayer) | Unreadable | { readonly kind: 'left-out'; readonly count: number };
 
-/** What is searched. */
+/** The kind of attached manifests that is searched for. */
 export interface Wanted {
   /** What is wanted, in words for people: for one and for several. */
   readonly names: readonly [one: string, many: string];

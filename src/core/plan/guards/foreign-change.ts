@@ -13,7 +13,7 @@ export interface ForeignChange {
   readonly by: 'human' | 'gitOps';
   /** The author of the change, for messages. */
   readonly who: string;
-  /** The time of the change, if managedFields contain it. */
+  /** When somebody else changed the image, if managedFields contain the time. */
   readonly at?: Date;
 }
 

@@ -31,7 +31,7 @@ export function semver(options: { range?: string; prereleases?: boolean | undefi
   };
 }
 
-/** The same for the tags of charts, as Helm reads them: `_` stands for `+`, and a range that names a prerelease admits those of all its versions. */
+/** Reads the tags of charts as versions, as Helm does: `_` stands for `+`, and a range that names a prerelease admits those of all its versions. */
 function versionsOfCharts(written: string | undefined, prereleases: boolean): TagStrategy {
   const ranges = (written || '*').split('||').map((part) => parseVersionRange(part, prereleases || namesPrerelease(part)));
   return {

@@ -33,7 +33,7 @@ export const getPermitted = defineRoute({
   },
 });
 
-/** The same for the policies of some namespaces. */
+/** The route that answers for the policies of some namespaces what the caller may do. */
 export const getPermittedIn = definePermittedIn({
   path: '/policies/permitted',
   id: 'listPermittedIn',

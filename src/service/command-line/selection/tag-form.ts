@@ -14,7 +14,7 @@ export type TagForm =
       readonly stage?: string;
       /** Whether the whole tag is a semantic version. */
       readonly isPlain: boolean;
-      /** The text before the numbers. */
+      /** The text of the tag before its numbers. */
       readonly prefix: string;
       readonly suffix: string;
     }

@@ -14,7 +14,7 @@ interface ClockName {
   readonly name: string | Said;
 }
 
-/** Another clock: how much it is ahead of our own, as exactly as that is known; or why it is not known. */
+/** The clock of another process: how much it is ahead of our own, as exactly as that is known; or why that is not known. */
 export type Clock = ClockName & ({ readonly aheadMs: number; readonly toleranceMs: number } | { readonly why: string });
 
 /** The difference above which a clock gets a warning. Times in a status have whole seconds, and machines with NTP are milliseconds apart. */

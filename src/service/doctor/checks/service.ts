@@ -2,7 +2,7 @@ import { type Check, failed, type Finding, ok, skipped, warning } from '../findi
 
 /** The connections to the service and the cluster, from the program that makes the report. */
 export interface ServiceFacts {
-  /** The version of this program. */
+  /** The version of the program that makes the report. */
   readonly version: string;
   /** The version of the program that answers at `/api/v1/doctor`, or why none answers. */
   readonly api: { readonly version: string } | { readonly why: string; readonly isRefused: boolean };

@@ -6,7 +6,7 @@ export interface WebhookFacts {
   /** The time now; like all times here, in ms since 1970. */
   readonly now: number;
   readonly receivers: readonly ReceiverFacts[];
-  /** The registries of the policies. */
+  /** The registries that policies watch. */
   readonly registries: readonly AnnouncedRegistry[];
 }
 

@@ -69,7 +69,7 @@ async function reportCompleted(policy: ImagePolicy, { before, after, completed }
     await recordResult({ policy, before }, entries, { kind: 'updated', reason: 'RolledOut', message }, ports);
 }
 
-/** What came of rollbacks. */
+/** The results of rollbacks. */
 interface RollbackReport {
   readonly outcomes: readonly RollbackOutcome[];
   readonly refused: readonly RefusedRollback[];

@@ -94,7 +94,7 @@ function negativeEntryOf(value: NoCredential, askedAt: number): Entry {
   return { value, usableUntil: until, renewAt: until, fixedUntil: until };
 }
 
-/** Like AbortSignal.timeout, but a suspension of the process, however long, uses up at most a tenth of the time. */
+/** A signal that aborts after a time. Unlike AbortSignal.timeout, a suspension of the process, however long, uses up at most a tenth of that time. */
 function runningTimeout(ms: number): AbortSignal {
   const controller = new AbortController();
   let left = ticks;

@@ -4,7 +4,7 @@
 export interface ClearSigned {
   /** The text as it was signed: lines without trailing spaces and tabs, joined by CRLF. */
   readonly text: string;
-  /** The packets of the signature. */
+  /** The packets of the signature at the end of the message. */
   readonly signature: Buffer;
 }
 

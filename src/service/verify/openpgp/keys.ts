@@ -6,7 +6,7 @@ import { readerOf, type Reader, type Signature } from './packets.ts';
 
 /** A public key that can verify signatures. */
 export interface PgpKey {
-  /** The body of its packet. */
+  /** The body of the packet of the key. */
   readonly body: Buffer;
   /** When the key was created, in seconds since 1970. */
   readonly created: number;
