@@ -116,13 +116,19 @@ export const changeInvariants: readonly Invariant[] = [
   {
     name: 'a rollback is not undone',
     promise:
-      'The image that was rolled back from is not applied again, unless somebody releases it, or it was rolled back because a check gave no answer.',
+      'The image that was rolled back from is not applied again, unless somebody releases it, or it was rolled back because a check gave no answer. With another companion, it is another one.',
     onPatch(patch, world) {
       const policy = policyOf(patch, world);
       // Companions go with the image of the policy, which is looked at.
       if (!patch.isOurs || patch.isCompanion || isRollback(patch) || (policy !== undefined && isReleasedBy(policy, world)))
         return undefined;
-      const undone = earlierOf(patch, world).find((one) => isSamePolicy(one, patch) && isRollback(one) && one.from === patch.to);
+      const earlier = earlierOf(patch, world);
+      const isUndone = (one: ImagePatch, index: number) =>
+        isSamePolicy(one, patch) &&
+        isRollback(one) &&
+        one.from === patch.to &&
+        setBefore(earlier.slice(0, index), one) === patch.record.setDigest;
+      const undone = earlier.find(isUndone);
       const setup = setupOf(patch, world);
       return undone === undefined || (setup !== undefined && hasTimedOut(setup, patch, world))
         ? undefined
@@ -252,6 +258,11 @@ function earlierOf(patch: ImagePatch, { patches }: World): ImagePatch[] {
     ({ resource, before, container }) =>
       resource === patch.resource && before.metadata.uid === patch.before.metadata.uid && container === patch.container,
   );
+}
+
+/** The digest of the image with its companions that ran before a rollback; empty without companions. */
+function setBefore(earlier: readonly ImagePatch[], rollback: ImagePatch): string {
+  return earlier.findLast(({ to }) => to === rollback.from)?.record.setDigest ?? '';
 }
 
 /** The number of the build: newer ones are higher. */

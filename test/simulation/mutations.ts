@@ -90,7 +90,7 @@ export const mutations: readonly Mutation[] = [
   {
     rule: 'a job waits by the clock of the process that asked for it',
     file: 'src/service/queue/waits.ts',
-    from: '      ends.set(keyOf(job), elapsed() + waitMs);\n',
+    from: '      ends.set(keyOf(job), performance.now() + waitMs);\n',
     to: '',
   },
   {
