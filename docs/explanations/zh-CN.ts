@@ -252,8 +252,8 @@ export const chinese: Readonly<Record<string, string>> = {
   'The image that waits for approval.': '等待批准的镜像。',
   'The image that the policy is Stalled because of: it is not signed as verify demands.':
     '使策略停滞（Stalled）的镜像：它没有 verify 所要求的签名。',
-  'The push of the image that is selected or waits, where another cause had found the image before the push was announced; or of one that waits behind an image that waits for its age.':
-    '所选中或正在等待的镜像的推送，其中镜像在推送被通知之前已被其他原因发现；或者是排在另一个因最短存在时间而等待的镜像之后的镜像的推送。',
+  'The push of the image that is selected or waits, where another cause had found the image before the push was announced; or of one that is not evaluated yet, because another one waits for its age or the policy is suspended.':
+    '所选中或正在等待的镜像的推送，其中镜像在推送被通知之前已被其他原因发现；或者是尚未评估的镜像的推送，因为另一个镜像在等待其最短存在时间，或策略已暂停。',
   'The tag that waits for approval.': '等待批准的标签。',
   'The digest that waits for approval.': '等待批准的摘要。',
 

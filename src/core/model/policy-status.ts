@@ -217,7 +217,7 @@ export const statusSchema = z
       })
       .exactOptional()
       .describe(
-        'The push of the image that is selected or waits, where another cause had found the image before the push was announced; or of one that waits behind an image that waits for its age.',
+        'The push of the image that is selected or waits, where another cause had found the image before the push was announced; or of one that is not evaluated yet, because another one waits for its age or the policy is suspended.',
       ),
     running: text(
       maxLengths.running,

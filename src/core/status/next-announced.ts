@@ -4,30 +4,45 @@
  */
 import { defined } from '../model/defined.ts';
 import { isHeldBack } from '../model/held-reasons.ts';
+import type { ImagePolicy } from '../model/image-policy.ts';
 import type { Candidate } from '../model/image-reference.ts';
 import { selectingPush } from '../model/is-triggered.ts';
 import type { PolicyStatus } from '../model/policy-status.ts';
 import type { Outcome, Postponement } from '../plan/outcome.ts';
+import { isOlder } from './is-older.ts';
 import type { ReconcileCause } from './next-status.ts';
 
 type Image = Pick<Candidate, 'tag' | 'digest'>;
 
 /**
  * The status with the push of the image that waits, or that the policy is Stalled because of, if something else had found the image before; and with that of an
- * image whose wait begins when the one that waits for its age is applied.
+ * image that is not evaluated yet, because another one waits for its age or the policy is suspended.
  */
-export function withAnnounced(status: PolicyStatus, result: Outcome | Postponement, { eventId, pushed }: ReconcileCause): PolicyStatus {
+export function withAnnounced(
+  status: PolicyStatus,
+  { spec, status: before }: Pick<ImagePolicy, 'spec' | 'status'>,
+  result: Outcome | Postponement,
+  { eventId, pushed }: ReconcileCause,
+): PolicyStatus {
   const { announced, ...others } = status;
-  const isKept = announced !== undefined && (isShown(announced, status) || waitsForAge(status));
+  const isKept = announced !== undefined && (isShown(announced, status) || !(isShown(announced, before) || isEvaluated(status, result)));
   const kept = isKept ? { ...others, announced } : others;
-  const stopped = eventId === undefined || result.kind === 'postponed' ? undefined : stoppedImage(result);
-  if (stopped === undefined || eventId === undefined) return kept;
-  const isBehind = pushed !== undefined && pushed.tag !== stopped.tag && result.kind === 'waiting' && waitsForAge(status);
-  const image = isBehind ? pushed : stopped;
-  if (!isBehind && (!isShown(image, status) || selectingPush(kept, image, undefined) !== undefined)) return kept;
+  if (eventId === undefined || result.kind === 'postponed') return kept;
+  const stopped = stoppedImage(result);
+  const isNext =
+    pushed !== undefined && (result.kind === 'suspended' || (waitsForAge(status) && stopped !== undefined && stopped.tag !== pushed.tag));
+  const image = isNext ? pushed : stopped;
+  if (image === undefined || (isNext && isKept && isOlder(spec, image.tag, announced.tag))) return kept;
+  if (!isNext && (!isShown(image, status) || selectingPush(kept, image, undefined) !== undefined)) return kept;
   const { tag, digest } = image;
   const isKnown = isKept && announced.tag === tag && announced.digest === digest;
   return isKnown ? kept : { ...others, announced: { tag, ...defined({ digest }), event: eventId } };
+}
+
+/** Whether all images were evaluated, so that one that is neither selected nor waits is given up. */
+function isEvaluated(status: PolicyStatus, result: Outcome | Postponement): boolean {
+  if (result.kind === 'postponed' || result.selection === undefined || result.selection.isNamed === true) return false;
+  return !waitsForAge(status);
 }
 
 /** The image that something keeps from its targets. */

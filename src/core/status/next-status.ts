@@ -86,7 +86,7 @@ export function nextStatus(
       ? { ...keptWait(waiting, result), ...defined({ refused }) }
       : { conditions: nextConditions(policy, resolved, now, states) }),
   };
-  const announced = withAnnounced(next, result, cause);
+  const announced = withAnnounced(next, policy, result, cause);
   return isWorthWriting(policy.status, announced, now) ? announced : undefined;
 }
 

@@ -18,7 +18,7 @@ export function insteadOf(awaited: Image, before: PolicyStatus, { latest, waitin
     (one) => !isOther(one, awaited),
   );
   if (!isShown && announced !== undefined)
-    return `${nameOf(announced, awaited)} was pushed after ${nameOf(awaited, announced)}, which had to wait for an earlier image`;
+    return `${nameOf(announced, awaited)} was pushed after ${nameOf(awaited, announced)}, which had to wait`;
   const next = isOther(before.latest, latest) ? latest : (pending ?? latest);
   return next && `${nameOf(next, awaited)} is selected instead of ${nameOf(awaited, next)}, which had to wait`;
 }

@@ -91,7 +91,7 @@ export const pushesZh: Readonly<Record<string, string>> = {
   'polls found {0} images at {1} that no webhook had announced, and none was announced since; the last one is {2}. Check the registry\'s webhook: does it send pushes of this repository to the URL of its receiver, with the right secret? "image-watcher events --repository {3}" shows what arrived. A registry that sends none is only polled':
     '轮询在 {1} 发现了 {0} 个没有 Webhook 通知过的镜像，此后也没有通知；最近一个是 {2}。请检查镜像仓库的 Webhook：它是否把该仓库的推送以正确的密钥发送到接收端的 URL？“image-watcher events --repository {3}”显示收到的内容。不发送通知的镜像仓库只能轮询',
   '{0} is selected instead of {1}, which had to wait': '选中了 {0}，取代不得不等待的 {1}',
-  '{0} was pushed after {1}, which had to wait for an earlier image': '{0} 在 {1} 之后推送，而 {1} 不得不等待一个更早的镜像',
+  '{0} was pushed after {1}, which had to wait': '{0} 在不得不等待的 {1} 之后推送',
   '{0} has replaced {1} before its rollout was complete': '在 {1} 的滚动更新完成之前，{0} 已取代了它',
   '{0} is not seen to run {1} any more, and its rollout was not known to be complete':
     '{0} 看起来不再运行 {1}，而它的滚动更新当时是否完成并不清楚',
