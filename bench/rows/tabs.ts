@@ -78,7 +78,7 @@ async function pushInTurns(
   { change, open }: { readonly change: (endAt: number) => Promise<number>; readonly open: () => Promise<OpenedTabs> },
 ): Promise<[alone: number[], beside: number[]]> {
   const side = await startSide(world, 'product', { count: quick ? 2 : 10 }, product);
-  const pace = { rounds: quick ? 1 : 10, everyMs: 150, warmUp: quick ? 0 : 1 };
+  const pace = { rounds: quick ? 1 : 30, everyMs: 150, warmUp: quick ? 0 : 1 };
   const push = async (): Promise<readonly number[]> => {
     const over = new AbortController();
     const changing = (async () => {
