@@ -28,6 +28,6 @@ export function isOlder(spec: ImagePolicy['spec'], tag: string, known: string | 
   if (known === undefined || !isUsable(spec)) return false;
   const { strategy } = spec;
   // Names of tags without an order do not show which image is newer.
-  if (!isOrderedByName(strategy) || strategy.reject(known) !== undefined) return false;
+  if (!isOrderedByName(strategy) || strategy.reject(known) !== undefined || strategy.reject(tag) !== undefined) return false;
   return compareTags(strategy, tag, known) < 0;
 }

@@ -4,7 +4,7 @@
  */
 import { defined } from '../model/defined.ts';
 import { isHeldBack } from '../model/held-reasons.ts';
-import type { ImagePolicy } from '../model/image-policy.ts';
+import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
 import type { Candidate } from '../model/image-reference.ts';
 import { selectingPush } from '../model/is-triggered.ts';
 import type { PolicyStatus } from '../model/policy-status.ts';
@@ -29,8 +29,8 @@ export function withAnnounced(
   const kept = isKept ? { ...others, announced } : others;
   if (eventId === undefined || result.kind === 'postponed') return kept;
   const stopped = stoppedImage(result);
-  const isNext =
-    pushed !== undefined && (result.kind === 'suspended' || (waitsForAge(status) && stopped !== undefined && stopped.tag !== pushed.tag));
+  const isUnevaluated = result.kind === 'suspended' || (waitsForAge(status) && stopped !== undefined && stopped.tag !== pushed?.tag);
+  const isNext = isUnevaluated && pushed !== undefined && isUsable(spec) && spec.strategy.reject(pushed.tag) === undefined;
   const image = isNext ? pushed : stopped;
   if (image === undefined || (isNext && isKept && isOlder(spec, image.tag, announced.tag))) return kept;
   if (!isNext && (!isShown(image, status) || selectingPush(kept, image, undefined) !== undefined)) return kept;

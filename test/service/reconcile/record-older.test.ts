@@ -103,6 +103,8 @@ test('images that are pushed while their policy is suspended: the newest is appl
   await push(world, 'first', '1.3.0', b);
   await push(world, 'second', '1.4.0', c);
   await push(world, 'older', '1.3.1', digestOf('d'));
+  await push(world, 'other', 'nightly', digestOf('e'));
+  assert.equal(world.statusOf('web').announced?.event, 'second', 'the policy never selects the last one');
   assert.deepEqual(resultOf(world, 'first').slice(0, 3), ['ignored', 'Superseded', '1.3.0']);
   assert.deepEqual(resultOf(world, 'second').slice(0, 2), ['suspended', 'Suspended']);
   await edit(world, {});
