@@ -88,7 +88,7 @@ export async function deliver(target: ConfiguredTarget, content: Content, means:
   return mail(url, request, { ...email, id, insecure, signal });
 }
 
-/** What a test message needs: the targets, by their names, and what is told the result. */
+/** What a test message needs: the targets, by their names, and what records the result. */
 interface TestMeans extends Omit<DeliveryMeans, 'id' | 'signal' | 'thread'> {
   readonly findTarget: (name: string) => ConfiguredTarget | undefined;
   readonly onResult: (name: string, result: SendResult) => void;

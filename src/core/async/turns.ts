@@ -26,7 +26,7 @@ export interface TurnClock {
 /** How long a slice takes in ms, and how long it waits at most for work that goes first: such work may wait itself, for a registry that does not answer. */
 const sliceMs = 1;
 const mostPauseMs = 10;
-/** How many items are visited between two looks at the clock. */
+/** How many items are visited between two readings of the clock. */
 const unlooked = 8;
 
 const realClock: TurnClock = {

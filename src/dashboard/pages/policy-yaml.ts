@@ -7,7 +7,7 @@ import { policyLink } from '../parts/inline.ts';
 /** The maximum size of the source of YAML. Writing 64 KB of keys takes 100 ms, in which nothing else is answered. */
 const maxYamlSource = 24_576;
 
-/** A policy as the API server has it. A page of its own, so that it is read and written only for those who look at it. */
+/** A policy as the API server has it. A page of its own, so that it is read and written only for those who open it. */
 export const policyYaml: Page = {
   path: '/policies/:namespace/:name/yaml',
   section: 'policies',

@@ -55,7 +55,7 @@ export async function examineTag(tag: string, examination: Examination, registry
   if (candidate?.digest === undefined)
     return { reason: 'TagNotFound', message: `the registry holds no ${formatTag(spec.repository, tag)}` };
   if (isHinted && request.hint?.digest !== undefined && candidate.digest !== request.hint.digest) request.onOtherDigest?.(candidate.digest);
-  // What is new and changes nothing, because something newer runs, is shown as selected all the same. A plan costs more than a look at what is known.
+  // What is new and changes nothing, because something newer runs, is shown as selected all the same. A plan costs more than a comparison with what is known.
   const isShown = !isComparable || isNew(candidate.digest) || (named !== undefined && !isCompared(named)) || hasChanges(planFor(candidate));
   const unusable = isShown ? await registry.whyUnusable(source, candidate.digest, signal) : {};
   const other = otherKind(tag, unusable, examination);
