@@ -66,9 +66,18 @@ export function createTurns({ elapsed, passOn, pause }: TurnClock = realClock): 
     next,
     async each(items, visit) {
       let count = 0;
+      const isOver = () => ++count % unlooked === 0 && elapsed() >= sliceEnd;
+      // An iterator makes an object for each item, which is most of the garbage of a list of 10,000 policies. `forEach` cannot be interrupted.
+      if (isList(items)) {
+        for (let index = 0; index < items.length; index++) {
+          visit(items[index] as (typeof items)[number]);
+          if (isOver()) await next();
+        }
+        return;
+      }
       for (const item of items) {
         visit(item);
-        if (++count % unlooked === 0 && elapsed() >= sliceEnd) await next();
+        if (isOver()) await next();
       }
     },
     async first(work) {
@@ -81,4 +90,8 @@ export function createTurns({ elapsed, passOn, pause }: TurnClock = realClock): 
       }
     },
   };
+}
+
+function isList<T>(items: Iterable<T>): items is readonly T[] {
+  return Array.isArray(items);
 }

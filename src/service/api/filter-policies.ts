@@ -99,8 +99,8 @@ export function hasLabel(policy: Pick<ImagePolicy, 'labels'>, { key, value }: La
 }
 
 /** The value of a label. */
-function labelOf({ labels = {} }: Pick<ImagePolicy, 'labels'>, key: string): string | undefined {
-  return Object.hasOwn(labels, key) ? labels[key] : undefined;
+function labelOf({ labels }: Pick<ImagePolicy, 'labels'>, key: string): string | undefined {
+  return labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined;
 }
 
 function count(counts: Map<string, number>, value: string | undefined): void {

@@ -48,7 +48,9 @@ async function sortedOf(policies: PolicyPorts, { each }: Turns): Promise<readonl
   const current = [...policies.all()];
   const changed: (readonly [index: number, listed: Listed])[] = [];
   let isSameOrder = last?.found.length === current.length;
-  await each(current.entries(), ([index, policy]) => {
+  let visited = 0;
+  await each(current, (policy) => {
+    const index = visited++;
     const before = last?.found[index];
     if (before?.policy === policy) return;
     const listed = listedOf(policy);
