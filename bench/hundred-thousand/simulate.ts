@@ -10,6 +10,7 @@ import { createDiscovery } from '../../src/service/kube/discovery.ts';
 import { listPages } from '../../src/service/kube/objects.ts';
 import { createTick } from '../../src/service/poll/tick.ts';
 import { tickMs } from '../../src/service/poll/poll-schedule.ts';
+import { createTurns } from '../../src/core/async/turns.ts';
 import { createEnqueuer } from '../../src/service/reconcile/enqueue/enqueuer.ts';
 import type { ClusterView } from '../../src/service/reconcile/ports.ts';
 import { createLogger } from '../../src/service/telemetry/logger.ts';
@@ -98,6 +99,7 @@ async function timeResync(cache: Cache): Promise<Cost & { readonly jobs: number 
       recentPushes: createRecentPushes(Date.now),
     },
     cluster,
+    turns: createTurns(),
     queues: {
       repeatPushes: () => Promise.resolve(),
       addPolicyJobs(added) {

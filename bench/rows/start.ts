@@ -4,7 +4,7 @@ import { alternate } from '../world/alternate.ts';
 import { countKubeRequests, difference, readMetric } from '../world/counters.ts';
 import { fillCluster } from '../world/fill-cluster.ts';
 import { median } from '../world/statistics.ts';
-import type { BenchWorld, Product } from '../world/world.ts';
+import type { BenchWorld, Product, ProductOptions } from '../world/world.ts';
 import { compared, limited, type Row } from './row.ts';
 
 /** From the start of the process until everything is listed. */
@@ -57,9 +57,15 @@ export async function startInBigCluster(
   const namespace = await world.cluster.namespace('bulk');
   await fillCluster(world, namespace, 0, sizeOf(quick));
   const begin = performance.now();
-  const product = await world.startProduct({ roles });
-  await waitForCaches(product, quick);
+  const product = await startBesidePolicies(world, quick, { roles });
   return { product, startMs: performance.now() - begin, namespace };
+}
+
+/** A process in a cluster that has been filled, once it knows everything in it. */
+export async function startBesidePolicies(world: BenchWorld, quick: boolean, options: ProductOptions = {}): Promise<Product> {
+  const product = await world.startProduct(options);
+  await waitForCaches(product, quick);
+  return product;
 }
 
 async function waitForCaches(product: Product, quick: boolean): Promise<void> {

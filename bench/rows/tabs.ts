@@ -7,9 +7,9 @@ import { type OpenedTabs, openPages } from '../world/open-tabs.ts';
 import { startSide } from '../world/sides.ts';
 import { percentile } from '../world/statistics.ts';
 import type { BenchWorld, Product } from '../world/world.ts';
-import { startInBigCluster } from './start.ts';
+import { startBesidePolicies, startInBigCluster } from './start.ts';
 import { inTurns } from './latency.ts';
-import { limited, type Row } from './row.ts';
+import { type Figure, limited, type Row } from './row.ts';
 
 const users = 20;
 const changesPerSecond = 10;
@@ -20,40 +20,76 @@ const open = ['/', '/', '/', '/', '/policies', '/policies', '/policies', '/polic
 export const tabs: Row = {
   id: 'tabs',
   title:
-    'A hundred pages of the dashboard, open with twenty users who may see everything, in a cluster with 10,000 policies of which ten change in a second: what the process spends more than for the same changes without a page. Then a push every 150 ms to the same process, in turns with and without the pages: from the POST until a watch shows the changed image.',
+    'A hundred pages of the dashboard, open with twenty users who may see everything, in a cluster with 10,000 policies of which ten change in a second: what the process spends more than for the same changes without a page. Then a push every 150 ms to the same process, in turns with and without the pages: from the POST until a watch shows the changed image. First with everything in one process (`mode: together`), then with the dashboard in a process of its own, as the chart installs it (`mode: separate`).',
   async run(world, quick) {
     const { product, namespace } = await startInBigCluster(world, quick, 'receive,work,web');
-    const change = (endAt: number) => changePolicies(world, { namespace, endAt, count: quick ? 20 : 10_000 });
-    const count = quick ? 4 : 100;
-    const ms = quick ? 2_000 : 60_000;
-    const sessions = await signIn(world, product, quick ? 2 : users);
-    const without = await measure(product, ms, change);
-    const opened = await openTabs(product, { count, sessions, namespace, settleMs: quick ? 500 : 15_000 });
-    const before = await opened.reads();
-    const withTabs = await measure(product, ms, change);
-    const reads = (await opened.reads()) - before;
-    await opened.stop();
-    const [alone, beside] = await pushInTurns(world, product, quick, {
-      change,
-      open: () => openTabs(product, { count, sessions, namespace, settleMs: quick ? 100 : 10_000 }),
-    });
-    const at = (share: number) => ({ floor: percentile(alone, share), product: percentile(beside, share) });
-    const [p50, p99] = [at(0.5), at(0.99)];
+    const together = await measurePages(world, { product, web: product, namespace, quick });
+    await product.stop();
+    const worker = await startBesidePolicies(world, quick, { prefix: product.prefix });
+    const web = await world.startProduct({ roles: 'web', dashboardApi: worker.operationsUrl });
+    const separate = await measurePages(world, { product: worker, web, namespace, quick });
+    const { alone, beside } = together;
     return {
       figures: [
-        limited({ name: 'CPU for the pages', product: withTabs.share - without.share, unit: '% of a core' }, { below: 5 }),
-        { name: 'CPU for one reading', product: ((withTabs.share - without.share) * ms) / 100 / Math.max(1, reads), unit: 'ms' },
-        { name: 'longest time without an answer', product: withTabs.silence, floor: without.silence, unit: 'ms' },
-        { name: 'a page is read again every', product: (count * ms) / 1_000 / Math.max(1, reads), unit: 's' },
-        { name: 'p50 of a push', ...p50, unit: 'ms' },
-        { name: 'p99 of a push', ...p99, unit: 'ms' },
-        limited({ name: 'a push is later than without pages by (p50)', product: p50.product - p50.floor, unit: 'ms' }, { atMost: 5 }),
-        limited({ name: 'a push is later than without pages by (p99)', product: p99.product - p99.floor, unit: 'ms' }, { atMost: 5 }),
+        ...limitsOf(together, ['CPU for the pages', 'a push is later than without pages by']),
+        { name: 'CPU for one reading', product: together.cpuMs / Math.max(1, together.reads), unit: 'ms' },
+        { name: 'longest time without an answer', product: together.withTabs.silence, floor: together.without.silence, unit: 'ms' },
+        { name: 'a page is read again every', product: together.readEverySeconds, unit: 's' },
+        { name: 'p50 of a push', floor: percentile(alone, 0.5), product: percentile(beside, 0.5), unit: 'ms' },
+        { name: 'p99 of a push', floor: percentile(alone, 0.99), product: percentile(beside, 0.99), unit: 'ms' },
+        ...limitsOf(separate, ['dashboard in its own process: CPU of the worker', 'dashboard in its own process: a push is later by']),
       ],
-      raw: { without, withTabs, reads, aloneMs: alone, besideMs: beside },
+      raw: { together, separate },
     };
   },
 };
+
+interface Pages {
+  readonly without: Spent;
+  readonly withTabs: Spent;
+  /** What the pages cost in ms of a core, for so many readings. */
+  readonly cpuMs: number;
+  readonly reads: number;
+  readonly readEverySeconds: number;
+  /** The times of pushes without and with the pages, in ms. */
+  readonly alone: readonly number[];
+  readonly beside: readonly number[];
+}
+
+/** What open pages may cost at most: processor time of the process that takes pushes, and time of a push. */
+function limitsOf({ without, withTabs, alone, beside }: Pages, [cpu, isLater]: readonly [cpu: string, isLater: string]): Figure[] {
+  const later = (share: number) => percentile(beside, share) - percentile(alone, share);
+  return [
+    limited({ name: cpu, product: withTabs.share - without.share, unit: '% of a core' }, { below: 5 }),
+    limited({ name: `${isLater} (p50)`, product: later(0.5), unit: 'ms' }, { atMost: 5 }),
+    limited({ name: `${isLater} (p99)`, product: later(0.99), unit: 'ms' }, { atMost: 5 }),
+  ];
+}
+
+/** Measures the process that takes pushes, `product`, without and with the pages of `web`. */
+async function measurePages(
+  world: BenchWorld,
+  {
+    product,
+    web,
+    namespace,
+    quick,
+  }: { readonly product: Product; readonly web: Product; readonly namespace: string; readonly quick: boolean },
+): Promise<Pages> {
+  const change = (endAt: number) => changePolicies(world, { namespace, endAt, count: quick ? 20 : 10_000 });
+  const [count, ms] = quick ? [4, 2_000] : [100, 60_000];
+  const sessions = await signIn(world, web, quick ? 2 : users);
+  const without = await measure(product, ms, change);
+  const opened = await openTabs(web, { count, sessions, namespace, settleMs: quick ? 500 : 15_000 });
+  const before = await opened.reads();
+  const withTabs = await measure(product, ms, change);
+  const reads = (await opened.reads()) - before;
+  await opened.stop();
+  const open = () => openTabs(web, { count, sessions, namespace, settleMs: quick ? 100 : 10_000 });
+  const [alone, beside] = await pushInTurns(world, product, quick, { change, open });
+  const cpuMs = ((withTabs.share - without.share) * ms) / 100;
+  return { without, withTabs, cpuMs, reads, readEverySeconds: (count * ms) / 1_000 / Math.max(1, reads), alone, beside };
+}
 
 /** Opens the pages, and waits until each has read itself once, as it does when it is connected. */
 async function openTabs(
@@ -107,7 +143,7 @@ async function signIn(world: BenchWorld, product: Product, count: number): Promi
   ];
   const sessions: string[] = [];
   for (let index = 0; index < count; index++) {
-    const account = { name: `user-${index}`, namespace: 'default' };
+    const account = { name: `user-${product.pid}-${index}`, namespace: 'default' };
     await createAccount(world.cluster, account, [{ rules }]);
     const answer = await request(`${product.operationsUrl}/sign-in`, {
       method: 'POST',
@@ -122,12 +158,17 @@ async function signIn(world: BenchWorld, product: Product, count: number): Promi
   return sessions;
 }
 
-/** What the process spends while policies change, and the longest time in which it answered nothing. */
-async function measure(
-  product: Product,
-  ms: number,
-  change: (endAt: number) => Promise<number>,
-): Promise<{ readonly share: number; readonly silence: number; readonly changes: number }> {
+/** What a process spends. */
+interface Spent {
+  /** In percent of a core. */
+  readonly share: number;
+  /** The longest time in which it answered nothing, in ms. */
+  readonly silence: number;
+  readonly changes: number;
+}
+
+/** What the process spends while policies change. */
+async function measure(product: Product, ms: number, change: (endAt: number) => Promise<number>): Promise<Spent> {
   const [start, before] = [performance.now(), readCpuMs(product.pid)];
   const [changes, silence] = await longestSilence(product, () => change(start + ms));
   return { share: ((readCpuMs(product.pid) - before) / (performance.now() - start)) * 100, silence, changes };

@@ -30,6 +30,8 @@ export interface ProductOptions {
   readonly prefix?: string;
   /** Of registries besides the world's own, over plain http. */
   readonly registryHosts?: readonly string[];
+  /** Of a process with nothing but the dashboard: where the API of the others is. */
+  readonly dashboardApi?: string;
   /** Resolves before it is ready. */
   readonly untilReady?: boolean;
 }
@@ -61,6 +63,7 @@ export async function startBenchWorld({ profile, nodeOptions = [] }: WorldOption
       roles = 'receive,work',
       prefix = `{bench-${randomUUID().slice(0, 8)}}`,
       registryHosts = [],
+      dashboardApi,
       untilReady = true,
     } = {}) {
       const service = await startService({
@@ -75,6 +78,7 @@ export async function startBenchWorld({ profile, nodeOptions = [] }: WorldOption
           redis: { url: redis.url, prefix },
           receivers: [{ name: 'harbor', provider: 'harbor', secrets: [{ env: 'WEBHOOK_SECRET' }], requestsPerMinute: 100_000_000 }],
           registries: [registry.host, ...registryHosts].map((host) => ({ host, insecure: true })),
+          ...(dashboardApi !== undefined && { dashboard: { api: dashboardApi } }),
         },
       });
       return keep(Object.assign(service, { prefix }));
