@@ -151,7 +151,7 @@ async function actOn(world: World): Promise<void> {
   for (const [act, run] of Object.entries(acts)) {
     const policy = webOf(world);
     const wanted = [
-      ...neededReconciles(policy, asSeenBy(policy, world.ports.cluster), new Date(startTime)),
+      ...neededReconciles(policy, asSeenBy(policy, world.ports.cluster), { now: new Date(startTime), withNew: false }),
       waitJob(policy),
       waveJob(policy, asSeenBy(policy, world.ports.cluster)),
     ];

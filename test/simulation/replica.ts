@@ -14,7 +14,6 @@ import { createConfirmParent, createWhyHeld, followParents } from '../../src/bas
 import { openCredentials } from '../../src/service/compose/registries.ts';
 import { createSources, createWorkPorts, readContextOf } from '../../src/service/compose/work-ports.ts';
 import { createDiscovery } from '../../src/service/kube/discovery.ts';
-import { createTurns } from '../../src/core/async/turns.ts';
 import { needsLabels } from '../../src/core/model/policy-defaults.ts';
 import { processPoll } from '../../src/service/poll/process-poll.ts';
 import { noProxies } from '../../src/core/model/proxy.ts';
@@ -25,6 +24,7 @@ import type { PolicyJob, PollJob, PushJob } from '../../src/service/queue/jobs.t
 import type { TickJob } from '../../src/service/queue/producer.ts';
 import { readPolicyJob, readPollQueueJob, readPushJob } from '../../src/service/queue/read-job.ts';
 import { considerFollowers } from '../../src/service/reconcile/enqueue/enqueue-followers.ts';
+import { createTurns } from '../../src/core/async/turns.ts';
 import { createEnqueuer } from '../../src/service/reconcile/enqueue/enqueuer.ts';
 import { askOnce } from '../../src/service/reconcile/checks/ask-once.ts';
 import { processTask } from '../../src/service/reconcile/process-task.ts';
@@ -173,6 +173,7 @@ async function start(process: Process, client: ReturnType<typeof connectToApi>['
   const ports = { ...common, vulnerabilities, bases: { onPush: bases.part.onPush } };
   const enqueuer = createEnqueuer({
     ...ports,
+    turns: foundation.turns,
     onError(error) {
       if (!(error instanceof Error) || !/simulated|broke|no complete answer/.test(error.message)) onBug(error);
     },

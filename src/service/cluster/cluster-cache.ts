@@ -87,10 +87,13 @@ export function createClusterCache({ otherKinds = () => [], whyHeld, ...options 
     findWorkload: workloads.findWorkload,
     listWorkloads: workloads.listWorkloads,
     targetState(target: PolicyTarget, policy: Pick<ImagePolicy, 'namespace'>): TargetState {
-      const states = kindsOf(target).map((kind): TargetState => {
+      const stateOf = (kind: KindRef): TargetState => {
         const problem = quota.problemOf(policy.namespace, kind);
         return problem === undefined ? workloads.state(kind, target.namespace) : { problem };
-      });
+      };
+      // Each policy is asked for once a minute, and only fields name a second kind.
+      if (target.fields === undefined) return stateOf(target);
+      const states = kindsOf(target).map(stateOf);
       const [own = 'starting'] = states;
       return states.find((state) => state === 'starting' || 'problem' in state) ?? own;
     },

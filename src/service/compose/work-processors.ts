@@ -89,6 +89,7 @@ export function createProcessors(foundation: Foundation, caches: WorkCaches, con
     enqueuer: createEnqueuer({
       ...ports,
       untilPatched: ports.report.untilPatched,
+      turns: foundation.turns,
       onError: (error) => logger.warn({ why: describeError(error) }, 'jobs not enqueued, will be repeated'),
     }),
   };

@@ -13,7 +13,7 @@ const now = new Date(startTime);
 const jobsOf = (world: World) => {
   const policy = world.policies.get('shop/web');
   assert.ok(policy);
-  return neededReconciles(policy, asSeenBy(policy, world.ports.cluster), now);
+  return neededReconciles(policy, asSeenBy(policy, world.ports.cluster), { now, withNew: false });
 };
 /** Runs what the caches cause, until that is nothing; returns the number of jobs. */
 async function settle(world: World): Promise<number> {
@@ -122,11 +122,14 @@ test('our own change causes neither another reconcile nor a request', async () =
     observedGeneration: 1,
     targets: [{ ...thisDeployment, container: 'web', image: `${image}:1.2.3`, state: 'Kept' }],
   };
-  assert.deepEqual(neededReconciles({ ...policy, status: late }, asSeenBy(policy, world.ports.cluster), now), []);
+  assert.deepEqual(neededReconciles({ ...policy, status: late }, asSeenBy(policy, world.ports.cluster), { now, withNew: false }), []);
   assert.deepEqual([jobsOf(world), world.requests], [[], requests]);
   // A crash between patch and status is found by the pass of a later minute.
   const later = new Date(startTime + 120_000);
-  assert.equal(neededReconciles({ ...policy, status: late }, asSeenBy(policy, world.ports.cluster), later).length, 1);
+  assert.equal(
+    neededReconciles({ ...policy, status: late }, asSeenBy(policy, world.ports.cluster), { now: later, withNew: false }).length,
+    1,
+  );
 });
 
 test('a change is shown while the registry cannot be asked, and what the registry said last stays', async () => {

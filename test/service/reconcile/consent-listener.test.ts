@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { createConsentListener } from '../../../src/service/reconcile/enqueue/enqueue-new-targets.ts';
+import { createTurns } from '../../../src/core/async/turns.ts';
 import { createEnqueuer } from '../../../src/service/reconcile/enqueue/enqueuer.ts';
 import type { ImagePolicy } from '../../../src/core/model/image-policy.ts';
 import { policyOf, specOf } from '../../core/model/samples.ts';
@@ -16,7 +17,7 @@ function start(policies: readonly ImagePolicy[]) {
   const all = () => policies;
   const errors: unknown[] = [];
   const ports = { ...world.ports, policies: { ...world.ports.policies, all } };
-  const enqueuer = createEnqueuer({ ...ports, onError: (error) => errors.push(error) });
+  const enqueuer = createEnqueuer({ ...ports, turns: createTurns(), onError: (error) => errors.push(error) });
   const considered: string[] = [];
   const turns = new Set<number>();
   let number = 0;

@@ -107,7 +107,7 @@ async function observe(policy: ImagePolicy, { hint, agoMs, rules, onNamespace }:
   const ports = withPorts(world.ports, { registry: { headManifest } });
   const now = new Date(startTime);
   const jobs = [
-    ...neededReconciles(policy, asSeenBy(policy, ports.cluster), now),
+    ...neededReconciles(policy, asSeenBy(policy, ports.cluster), { now, withNew: false }),
     rolloutJob(policy, asSeenBy(policy, ports.cluster), now),
     newTargetJob(policy, new Set(workloads.map(({ uid }) => uid)), asSeenBy(policy, ports.cluster), now),
   ];

@@ -1,53 +1,11 @@
 import assert from 'node:assert/strict';
-import { test, type TestContext } from 'node:test';
-import { setImmediate as turn } from 'node:timers/promises';
+import { test } from 'node:test';
 import type { PolicyJob, PushJob } from '../../../src/service/queue/jobs.ts';
-import { createEnqueuer, type EnqueuerPorts } from '../../../src/service/reconcile/enqueue/enqueuer.ts';
+import type { EnqueuerPorts } from '../../../src/service/reconcile/enqueue/enqueuer.ts';
 import { createRecentPushes } from '../../../src/service/reconcile/recent-pushes.ts';
 import { policyOf, webDeployment, workloadOf } from '../../core/model/samples.ts';
 import { pushOf, startTime } from './world.ts';
-
-interface Overrides {
-  readonly policies?: Partial<EnqueuerPorts['policies']>;
-  readonly cluster?: Partial<EnqueuerPorts['cluster']>;
-  readonly queues?: Partial<EnqueuerPorts['queues']>;
-  readonly untilPatched?: EnqueuerPorts['untilPatched'];
-}
-
-function start(t: TestContext, { policies, cluster, queues, untilPatched }: Overrides = {}) {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  const batches: string[][] = [];
-  const errors: unknown[] = [];
-  const enqueuer = createEnqueuer({
-    policies: { all: () => [], find: () => undefined, secretVersions: () => '', recentPushes: createRecentPushes(() => 0), ...policies },
-    cluster: {
-      findWorkload: () => undefined,
-      listWorkloads: () => [],
-      targetState: () => ({ since: 0 }),
-      aliases: new Map(),
-      crossNamespace: 'consent',
-      namespaceConsent: () => null,
-      repeatsPerHour: 5,
-      now: () => 0,
-      ...cluster,
-    },
-    queues: {
-      addPolicyJobs: async (jobs) => void batches.push(jobs.map((job) => job.policy.name)),
-      repeatPushes: async () => undefined,
-      ...queues,
-    },
-    untilPatched,
-    onError: (error) => errors.push(error),
-  });
-  t.after(() => enqueuer.stop());
-  const pass = async (milliseconds: number) => {
-    t.mock.timers.tick(milliseconds);
-    for (let i = 0; i < 100; i++) await turn();
-  };
-  return { enqueuer, batches, errors, pass };
-}
-
-const policies = (count: number) => Array.from({ length: count }, (_, index) => policyOf({ name: `p${index}` }));
+import { policies, start } from './enqueuer-world.ts';
 
 test('jobs of the same moment are added together, each once, and policies without a need get none', async (t) => {
   // However busy the machine is, one slice is long enough.
@@ -60,28 +18,6 @@ test('jobs of the same moment are added together, each once, and policies withou
   assert.deepEqual(batches, [['p0', 'p1', 'p2']]);
   await pass(10_000);
   assert.equal(batches.length, 1);
-});
-
-test('while images are patched, what changes is checked once, when they are; a pass over all policies goes on', async (t) => {
-  // Each policy is a slice of its own.
-  let time = 0;
-  t.mock.method(performance, 'now', () => (time += 10));
-  let patched = Promise.withResolvers<void>();
-  const { enqueuer, batches, pass } = start(t, { policies: { all: () => policies(3) }, untilPatched: () => patched.promise });
-  const [policy = policyOf()] = policies(1);
-  enqueuer.consider(policy);
-  await pass(0);
-  enqueuer.consider(policy);
-  await pass(10_000);
-  assert.deepEqual(batches, []);
-  patched.resolve();
-  await pass(0);
-  assert.deepEqual(batches, [['p0']]);
-  enqueuer.resync();
-  await pass(0);
-  patched = Promise.withResolvers();
-  for (let slices = 0; slices < 3; slices++) await pass(0);
-  assert.deepEqual(batches.slice(1), [['p0'], ['p1'], ['p2']]);
 });
 
 test('pushes that were matched before a policy was delivered are matched again, each once, and kept while Redis is away', async (t) => {
@@ -118,30 +54,6 @@ test('a wait of a policy is a delayed job, in addition to its reconcile', async 
     jobs.map(({ cause }) => cause),
     ['generation:2', 'wait:2026-03-01T12:30:00Z'],
   );
-});
-
-test('a resync of many policies is added in parts', async (t) => {
-  const { enqueuer, batches, pass } = start(t, { policies: { all: () => policies(1_200) } });
-  enqueuer.resync();
-  while (new Set(batches.flat()).size < 1_200) await pass(0);
-  assert.equal(batches.flat().length, 1_200);
-  assert.ok(batches.every(({ length }) => length <= 500));
-});
-
-test('a resync reads each policy as it is when its turn comes, and another one that is requested meanwhile begins anew', async (t) => {
-  const stored = new Map(policies(3).map((policy) => [policy.name, policy]));
-  // Each policy is a slice of its own.
-  let time = 0;
-  t.mock.method(performance, 'now', () => (time += 10));
-  const { enqueuer, batches, pass } = start(t, { policies: { all: () => stored.values() } });
-  enqueuer.resync();
-  await pass(0);
-  stored.delete('p1');
-  stored.set('p3', policyOf({ name: 'p3' }));
-  enqueuer.resync();
-  enqueuer.resync();
-  for (let turns = 0; turns < 20; turns++) await pass(0);
-  assert.deepEqual(batches, [['p0'], ['p2'], ['p3'], ['p0'], ['p2'], ['p3']]);
 });
 
 test('a policy that cannot be evaluated does not delay the others', async (t) => {
@@ -263,28 +175,6 @@ test('a new workload is reconciled with the current policy', async (t) => {
     jobs.map(({ hint }) => hint?.tag),
     ['1.3.0'],
   );
-});
-
-test('a policy that changes all the time and takes long does not stop the pass over all policies', async (t) => {
-  let clock = 0;
-  t.mock.method(performance, 'now', () => clock);
-  const busy = policyOf({ namespace: 'tenant', name: 'busy', status: { observedGeneration: 1 } });
-  const { enqueuer, batches, pass } = start(t, {
-    policies: { all: () => policies(3) },
-    cluster: {
-      targetState(_target, { namespace }) {
-        if (namespace !== busy.namespace) return { since: 0 };
-        // Longer than a slice, and changed again meanwhile, as long as another one waits.
-        clock += 1_000;
-        if (batches.length < 3) enqueuer.consider(busy);
-        return { since: 0 };
-      },
-    },
-  });
-  enqueuer.consider(busy);
-  enqueuer.resync();
-  for (let turns = 0; turns < 4; turns++) await pass(0);
-  assert.deepEqual(batches.flat(), ['p0', 'p1', 'p2']);
 });
 
 test('nothing is added after the stop', async (t) => {

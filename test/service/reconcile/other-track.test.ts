@@ -16,7 +16,7 @@ const [one, other] = [digestOf('1'), digestOf('2')];
 async function reconcileAll(world: World): Promise<void> {
   const ports = withPorts(world.ports, { cluster: { policiesOf: () => [...world.policies.values()] } });
   for (const policy of Array.from(world.policies.values()))
-    for (const job of neededReconciles(policy, asSeenBy(policy, ports.cluster), new Date(startTime)))
+    for (const job of neededReconciles(policy, asSeenBy(policy, ports.cluster), { now: new Date(startTime), withNew: false }))
       await processTask(job, contextOf(), ports);
 }
 

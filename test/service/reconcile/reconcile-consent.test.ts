@@ -209,7 +209,7 @@ test('neither changes nor rollouts of an invisible workload create a job, and ea
       new Date(),
     );
     return [
-      ...neededReconciles(policy, asSeenBy(policy, ports.cluster), new Date()),
+      ...neededReconciles(policy, asSeenBy(policy, ports.cluster), { now: new Date(), withNew: false }),
       rolloutJob(policy, asSeenBy(policy, ports.cluster), new Date()),
       newTarget,
     ].flatMap((job) => job?.cause ?? []);

@@ -15,7 +15,7 @@ const target: PolicyTarget = { kind: 'Deployment', namespace: 'shop', selector: 
 const nameAt = (index: number) => `w${String(index).padStart(2, '0')}`;
 const policyIn = (world: World) => world.policies.get('shop/web') ?? assert.fail();
 const jobsAt = (world: World, now: Date, withNew = false) => [
-  ...neededReconciles(policyIn(world), asSeenBy(policyIn(world), world.ports.cluster), now),
+  ...neededReconciles(policyIn(world), asSeenBy(policyIn(world), world.ports.cluster), { now, withNew: false }),
   ...[
     withNew ? changedTargetsJob(policyIn(world), asSeenBy(policyIn(world), world.ports.cluster), { now, withNew: true }) : undefined,
   ].filter((job) => job !== undefined),

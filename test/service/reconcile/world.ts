@@ -326,5 +326,5 @@ export function pushOf(push: Partial<PushEvent> = {}): PushJob {
 
 /** The first job that the policy wants, or undefined. */
 export function neededReconcile(policy: ImagePolicy, view: NeedsView, now: Date, secrets?: SecretVersions): PolicyJob | undefined {
-  return neededReconciles(policy, asSeenBy(policy, view), now, secrets)[0];
+  return neededReconciles(policy, asSeenBy(policy, view), { now, withNew: false }, secrets)[0];
 }

@@ -1,5 +1,6 @@
 import { inSlices } from '../../../core/async/in-parallel.ts';
 import { policyKey, type ImagePolicy } from '../../../core/model/image-policy.ts';
+import type { Turns } from '../../../core/async/turns.ts';
 import { asSeenBy } from '../../../core/plan/consent.ts';
 import { policyJobId, type PolicyJob, type PushJob } from '../../queue/jobs.ts';
 import { evidenceJobs } from './evidence-jobs.ts';
@@ -16,6 +17,8 @@ export interface EnqueuerPorts {
   readonly queues: JobQueue;
   /** Resolves when no image is being patched, or after a while: what many patches change is checked once. */
   readonly untilPatched?: Report['untilPatched'] | undefined;
+  /** The turns of work that gives way to pushes. */
+  readonly turns: Pick<Turns, 'next'>;
   readonly onError: (error: unknown) => void;
 }
 
@@ -41,6 +44,7 @@ export interface Enqueuer {
   considerNewTarget(policy: ImagePolicy, uid: string): void;
   /** Enqueues a policy whose namespace is selected now and was not before; `version` is the version of the Namespace. */
   addSelected(policy: ImagePolicy, version: string): void;
+  /** Checks all policies in slices that give way to pushes. */
   resync(): void;
   /** Visits all policies in slices, and goes on after an error. Resolves at the end, or when the enqueuer is stopped. */
   visitAll(visit: (policy: ImagePolicy) => void): Promise<void>;
@@ -51,6 +55,8 @@ const retryMs = 1_000;
 const bulkSize = 500;
 /** How long policies are checked before other namespaces and other work get a turn. One namespace may have hundreds of policies with broad selectors. */
 const sliceMs = 10;
+/** How long policies of a pass over all policies are checked before pushes and other work get a turn. */
+const passSliceMs = 2;
 /** How long new targets are gathered. An installation creates the workloads of an application one after the other. */
 const newTargetsMs = 100;
 const newTargetForMs = 60_000;
@@ -73,10 +79,10 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
   let missedTimer: NodeJS.Timeout | undefined;
   let timer: NodeJS.Timeout | undefined;
   const considered = new Map<string, ImagePolicy>();
-  /** The policies of a pass over all policies that are still to be checked; `isPassRequested`: another pass was requested. */
-  let pass: Iterator<ImagePolicy> | undefined;
+  /** Whether a pass over all policies is under way; `isPassRequested`: another one was requested. */
+  let isPassing = false;
   let isPassRequested = false;
-  /** Whether a turn has left policies to the next one, which then waits for nothing: a stream of patches must not stretch a pass over all policies. */
+  /** Whether a turn has left policies to the next one, which then waits for nothing. */
   let goesOn = false;
   const newTargets = new Map<string, NewTargets>();
   const arrived = new Map<string, ImagePolicy>();
@@ -114,8 +120,7 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
       const seen = asSeenBy(policy, ports.cluster);
       const now = new Date(seen.now());
       return [
-        withNew ? changedTargetsJob(policy, seen, { now, withNew }) : undefined,
-        ...neededReconciles(policy, seen, now, ports.policies.secretVersions),
+        ...neededReconciles(policy, seen, { now, withNew }, ports.policies.secretVersions),
         waitJob(policy),
         ...evidenceJobs(policy, now),
         waveJob(policy, seen),
@@ -125,16 +130,31 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
       ];
     });
   };
-  /** The next policy of the pass, in its present state. A copy of all policies at the start of the pass would be megabytes of garbage each minute. */
-  const nextOfPass = (): ImagePolicy | undefined => {
-    if (pass === undefined && isPassRequested) {
-      pass = ports.policies.all()[Symbol.iterator]();
+  /** Checks all policies, each in its present state: a copy of all at the start would be megabytes of garbage each minute. Never rejects. */
+  const passAll = async () => {
+    isPassing = true;
+    while (isPassRequested && !stopping.signal.aborted) {
       isPassRequested = false;
+      try {
+        await passOnce();
+      } catch (error) {
+        ports.onError(error);
+      }
     }
-    const next = pass?.next();
-    if (next?.done !== true) return next?.value;
-    pass = undefined;
-    return undefined;
+    isPassing = false;
+  };
+  const passOnce = async () => {
+    await ports.turns.next();
+    let sliceEnd = performance.now() + passSliceMs;
+    for (const policy of ports.policies.all()) {
+      if (stopping.signal.aborted) return;
+      evaluateOne(policy, true);
+      if (performance.now() < sliceEnd) continue;
+      if (pending.size > 0) schedule(0);
+      await ports.turns.next();
+      sliceEnd = performance.now() + passSliceMs;
+    }
+    if (pending.size > 0) schedule(0);
   };
   const evaluate = () => {
     const sliceEnd = performance.now() + sliceMs;
@@ -143,24 +163,19 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
       evaluateOne(policy, false);
       if (performance.now() >= sliceEnd) break;
     }
-    // At least one policy of the pass is checked in each turn, so that a policy that changes all the time does not stop the pass.
-    for (let policy = nextOfPass(); policy !== undefined; policy = nextOfPass()) {
-      evaluateOne(policy, true);
-      if (performance.now() >= sliceEnd) return;
-    }
   };
   const flush = async () => {
     try {
-      if (!goesOn) await ports.untilPatched?.();
+      await (goesOn || considered.size === 0 ? undefined : ports.untilPatched?.());
       evaluate();
-      goesOn = considered.size > 0 || pass !== undefined;
+      goesOn = considered.size > 0;
       while (pending.size > 0 && !stopping.signal.aborted) {
         const batch = [...pending].slice(0, bulkSize);
         await ports.queues.addPolicyJobs(batch.map(([, job]) => job));
         for (const [id] of batch) pending.delete(id);
       }
       timer = undefined;
-      if (goesOn || pending.size + considered.size > 0 || isPassRequested) schedule(0);
+      if (pending.size + considered.size > 0) schedule(0);
     } catch (error) {
       ports.onError(error);
       timer = undefined;
@@ -236,7 +251,7 @@ export function createEnqueuer(ports: EnqueuerPorts): Enqueuer {
       // Expired targets are removed here, also those of policies that were deleted.
       for (const [key, known] of newTargets) expire(key, known);
       isPassRequested = true;
-      schedule(0);
+      if (!isPassing) void passAll();
     },
     stop() {
       stopping.abort();

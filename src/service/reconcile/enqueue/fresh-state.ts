@@ -87,7 +87,8 @@ function lacksWave(job: PolicyJob, policy: ImagePolicy, seen: SeenCluster): bool
 
 /** Whether our watches show the Secrets as the job does. Contents are read again if the registry refuses them, but only watches know which Secrets exist. */
 function isSeen(job: PolicyJob, policy: ImagePolicy, seen: SeenCluster, { secretVersions }: Policies): boolean {
-  const own = neededReconciles(policy, seen, new Date(seen.now()), secretVersions).find(({ source }) => source === 'SecretChange');
+  const compared = { now: new Date(seen.now()), withNew: false };
+  const own = neededReconciles(policy, seen, compared, secretVersions).find(({ source }) => source === 'SecretChange');
   return own === undefined || own.cause === job.cause;
 }
 
@@ -96,7 +97,7 @@ function isKnownHere(job: PolicyJob, policy: ImagePolicy, seen: SeenCluster): bo
   if (job.source !== 'TargetChange') return true;
   if (isWaveJob(job)) return !lacksWave(job, policy, seen);
   const now = new Date(seen.now());
-  const own = [changedTargetsJob(policy, seen, { now, withNew: true }), ...neededReconciles(policy, seen, now)];
+  const own = [changedTargetsJob(policy, seen, { now, withNew: true }), ...neededReconciles(policy, seen, { now, withNew: false })];
   return own.some((one) => one?.cause === job.cause);
 }
 

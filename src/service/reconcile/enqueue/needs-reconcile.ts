@@ -81,15 +81,21 @@ export type NeedsView = Pick<
  * The jobs that the policy needs now. Replicas that see the same state make the same jobs. An annotation may stay for weeks after its request was answered, so
  * it must not hide other changes.
  */
-export function neededReconciles(policy: ImagePolicy, view: NeedsView & Seen, now: Date, secretVersions?: SecretVersions): PolicyJob[] {
+export function neededReconciles(
+  policy: ImagePolicy,
+  view: NeedsView & Seen,
+  compared: Compared,
+  secretVersions?: SecretVersions,
+): PolicyJob[] {
   const { generation, status } = policy;
+  const { now } = compared;
   if (status.observedGeneration !== generation) return [jobOf(policy, now, { source: 'PolicyChange', cause: `generation:${generation}` })];
   const permission = holdJob(policy, now) ?? permissionJob(policy, view, now);
   if (permission !== undefined) return [jobOf(policy, now, permission)];
   const needed: readonly (Job | undefined)[] = [
     actionJob(policy) ?? decidedJob(policy, now) ?? endedApprovalJob(policy, now),
     recoveryJob(policy, view, secretVersions) ?? unsharedJob(policy, view),
-    changedTargetsJob(policy, view, { now, withNew: false }),
+    changedTargetsJob(policy, view, compared),
     changedWaitJob(policy, now),
     heldBackJob(policy, view),
     followJob(policy, view, now),
