@@ -30,7 +30,7 @@ interface ApiAnswer {
 export interface ApiTransport {
   send(request: ApiRequest): Promise<ApiAnswer>;
   /** Reads the text of a stream until `signal` is aborted. */
-  stream(request: ApiRequest, signal: AbortSignal): Promise<{ readonly status: number; readonly body: AsyncIterable<Uint8Array | string> }>;
+  stream(request: ApiRequest, signal: AbortSignal): Promise<{ readonly status: number; readonly body: AsyncIterable<string> }>;
 }
 
 /** The API refused a request, or cannot be reached. `message` is for the user. */

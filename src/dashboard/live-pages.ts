@@ -7,7 +7,7 @@ import { createSpending } from './spending.ts';
 /** The pages that are open in browsers. */
 export interface LivePages {
   /** The stream of one page, from the stream of the API, whose events say that something has changed. It ends when that one ends. */
-  follow(changes: AsyncIterable<Uint8Array | string>): Readable;
+  follow(changes: AsyncIterable<string>): Readable;
   /** Whether something that was read at the time of the one mark also shows the changes that were announced with the other mark. */
   isAfter(read: string, announced: string | undefined): boolean;
   /** The mark of what is read from now on. */
@@ -73,9 +73,10 @@ export function createLivePages({ share, atLeastMs, atMostMs, roundMs, elapsed, 
       const page: OpenPage = { announce: (changes) => stream.push(`event: changed\ndata: ${changes}\n\n`), isClosed: false };
       const pass = async () => {
         stream.push('retry: 2000\n\n');
+        const hasEvent = eventFinder();
         try {
           for await (const chunk of changes) {
-            if (isEvent(String(chunk))) {
+            if (hasEvent(chunk)) {
               due.add(page);
               void announceAll();
             } else stream.push(': nothing new\n\n');
@@ -98,9 +99,17 @@ interface OpenPage {
   isClosed: boolean;
 }
 
-/** Whether a part of a stream is more than a comment. */
-function isEvent(text: string): boolean {
-  return /^event:/m.test(text);
+const eventField = 'event:';
+
+/** Returns a function that says of each part of a stream whether an event begins in it. A line may be spread over several parts. */
+function eventFinder(): (part: string) => boolean {
+  let begun = '';
+  return (part) => {
+    const lines = `${begun}${part}`.split('\n');
+    const wasEvent = begun.startsWith(eventField);
+    begun = lines.at(-1)?.slice(0, eventField.length) ?? '';
+    return lines.some((line, index) => line.startsWith(eventField) && !(index === 0 && wasEvent));
+  };
 }
 
 /** The round of a mark; NaN for one of another process. */

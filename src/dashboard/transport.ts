@@ -29,7 +29,7 @@ export function connectWithin(app: FastifyInstance, turns: Pick<Turns, 'next'>):
       const { res } = answer.raw;
       if (signal.aborted) res.destroy();
       else signal.addEventListener('abort', () => res.destroy(), { once: true });
-      return { status: answer.statusCode, body: answer.stream() };
+      return { status: answer.statusCode, body: answer.stream().setEncoding('utf8') };
     },
   };
 }
@@ -45,7 +45,7 @@ export function connectOver(address: URL, fetchFrom: typeof fetch): ApiTransport
     },
     async stream({ path, headers }, signal) {
       const answer = await ask(path, { headers, signal });
-      return { status: answer.status, body: answer.body ?? new ReadableStream<Uint8Array>() };
+      return { status: answer.status, body: (answer.body ?? new Blob([]).stream()).pipeThrough(new TextDecoderStream()) };
     },
   };
 }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { PassThrough, type Readable } from 'node:stream';
 import { test, type TestContext } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { brotliDecompressSync } from 'node:zlib';
 import { createBaseRoutes } from '../../src/bases/api/routes.ts';
 import { baseSight } from '../../src/bases/api/view.ts';
@@ -54,6 +55,22 @@ test('comments only keep the connection, and the stream of a page ends with that
   let text = '';
   for await (const chunk of page) text += String(chunk);
   assert.equal(text, 'retry: 2000\n\n: nothing new\n\n');
+});
+
+test('an event is found however its lines are spread over the parts of the stream', async () => {
+  const changes = new PassThrough({ encoding: 'utf8' });
+  const page = createLivePages(fast).follow(changes);
+  const write = async (...parts: readonly string[]) => {
+    for (const part of parts) {
+      changes.write(part);
+      await nextTurn();
+    }
+  };
+  await write('ev', 'ent: pol', 'icy\ndata: {"event": "event:"}\n\n');
+  const first = await markOf(page);
+  await write(': nothing new\n', '\nevent:', ' policy\n\n');
+  assert.notEqual(await markOf(page), first);
+  page.destroy();
 });
 
 test('a mark of another process, or no mark, proves nothing', () => {

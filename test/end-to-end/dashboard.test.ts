@@ -163,6 +163,10 @@ describe('the dashboard of the service', { skip: why ?? false }, () => {
     await page.getByRole('button', { name: 'Check now' }).click();
     await page.getByText(/^(?:Requested|Done): Check now\./).waitFor();
     assert.equal((await fetch(`${alone.operationsUrl}/readyz`)).status, 200);
+    await page.goto(`${alone.operationsUrl}/policies/${world.namespace}/api`);
+    await page.locator('#live.on').waitFor();
+    await push('api', '1.5.0');
+    await page.getByText('1.5.0').first().waitFor();
     await context.close();
   });
 });
