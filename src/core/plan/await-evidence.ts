@@ -33,7 +33,7 @@ export function firstSeen(image: Candidate, { waiting, latest }: Pick<PolicyStat
  */
 export function awaitsEvidence({ spec, status }: ImagePolicy): readonly number[] {
   const { waiting, latest, vulnerabilities, conditions = [] } = status;
-  if (!isUsable(spec) || spec.suspended) return [];
+  if (!isUsable(spec) || spec.suspended || vulnerabilities === undefined) return [];
   const isVetoed = conditions.some(({ type, status: is, reason }) => type === 'Held' && is === 'True' && reason === 'MoreVulnerable');
   const times = [isPending(waiting) ? waiting : undefined, latest].flatMap((image) => {
     const isOpen = image !== undefined && assessmentOf(image, vulnerabilities) !== undefined;

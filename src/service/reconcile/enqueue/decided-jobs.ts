@@ -20,13 +20,17 @@ export function decidedJob({ actions = {}, spec, status }: ImagePolicy, now: Dat
   const isShown = conditions.some(({ type, reason }) => type === 'Held' && reason === 'OnHold');
   const isHeld = holdOn(latest, actions, now) !== undefined;
   if (isShown && isHeld) return undefined;
-  const found = promotable(status, actions);
+  const { hold, release = '', promote } = actions;
   // A promotion of another image, or of one that no followed policy runs, would change nothing.
-  if ('digest' in found && parsePromotion(actions.promote)?.digest === found.digest)
-    return { source: 'Approval', cause: `promote:${actions.promote}`, hint, actions };
-  const { hold, release = '', promote = '' } = actions;
-  const decided = hashId([JSON.stringify(hold ?? ''), release, promote, wholeDigest(latest) ?? latest.tag]);
-  if (isShown) return { source: 'Request', cause: `hold-over:${decided}`, hint, actions };
+  if (promote !== undefined && isPromotion(promote, promotable(status, actions)))
+    return { source: 'Approval', cause: `promote:${promote}`, hint, actions };
   const isOutrun = isHeld && waiting !== undefined && endedByHold.has(waiting.reason);
-  return isOutrun ? { source: 'Request', cause: `hold:${decided}`, hint, actions } : undefined;
+  if (!isShown && !isOutrun) return undefined;
+  const decided = hashId([JSON.stringify(hold ?? ''), release, promote ?? '', wholeDigest(latest) ?? latest.tag]);
+  return { source: 'Request', cause: `${isShown ? 'hold-over' : 'hold'}:${decided}`, hint, actions };
+}
+
+/** Whether a promotion is of the image that can be promoted. */
+function isPromotion(promote: string, found: ReturnType<typeof promotable>): boolean {
+  return 'digest' in found && parsePromotion(promote)?.digest === found.digest;
 }

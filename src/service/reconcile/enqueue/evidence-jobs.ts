@@ -10,7 +10,9 @@ const aheadMs = 90_000;
  * `update.windowsUnless`, `verify.vulnerabilities.notMoreThanRunning`). Like the job of a wait, they follow from the status alone, and the same look makes the same job.
  */
 export function evidenceJobs(policy: ImagePolicy, now: Date): PolicyJob[] {
-  const looks = awaitsEvidence(policy).flatMap((since) => evidenceLooks(since, now.getTime()));
+  const awaited = awaitsEvidence(policy);
+  if (awaited.length === 0) return [];
+  const looks = awaited.flatMap((since) => evidenceLooks(since, now.getTime()));
   const soon = new Set(looks.map((at) => at.getTime()).filter((at) => at <= now.getTime() + aheadMs));
   return [...soon].map((look) => {
     const at = new Date(look).toISOString();

@@ -10,7 +10,11 @@ export type WatchedSpec = PolicySpec & { readonly rollout: RolloutSettings };
 
 /** The spec of a policy whose rollouts are watched; undefined for any other. */
 export function watchedSpec({ spec }: Pick<ImagePolicy, 'spec'>): WatchedSpec | undefined {
-  return isUsable(spec) && !spec.suspended && spec.rollout !== undefined ? { ...spec, rollout: spec.rollout } : undefined;
+  return isUsable(spec) && !spec.suspended && hasRollout(spec) ? spec : undefined;
+}
+
+function hasRollout(spec: PolicySpec): spec is WatchedSpec {
+  return spec.rollout !== undefined;
 }
 
 /** The next check of the policy's rollouts, as an immediate or a delayed job; undefined when there is nothing to find out. */
