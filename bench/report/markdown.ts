@@ -36,11 +36,11 @@ const explanation = `## What the figures mean
   When its turn comes again, the watch of policies has been quiet for 3 s, so each push also costs a request that confirms its policy.
 - **burst** and **fan-out**: images are patched first, and statuses are written later. *As seen on a watch* is the time until the last image change was seen, with a service that also writes statuses. One policy with a selector needs one plan for all its workloads; 200 policies need 200 jobs, plans and guard runs.
 - **processor time** is that of all threads of a process. Of an update in a burst, a third is spent on V8's own threads, which collect garbage and compile, and a quarter on system calls.
-  Limits in milliseconds and per second were set on a machine on which the floor needs 0.5 ms for an update in a burst; on 2026-11-24 the product needed 2.11 ms there, and 5.14 ms for a paced one.
+- **replicas**: on two cores, more processes share the same cores, and each worker watches everything: three of each are for a failure of a node, and for clusters whose API server, Redis and workers have cores of their own. [Scale](scale.md) computes what they then carry.
 - **webhooks**: the difference to the floor is necessary work: authenticating the sender, parsing and normalising the payload, deriving a stable id, a deadline, metrics.
 - **memory** is RSS, with the options of the container image, which \`serve\` also takes by itself; 62 MB of it are mapped from Node's own executable, which all processes of a machine share. 10,000 policies and 10,000 Deployments take about 35 MB.
 - **scale** ends at 10,000 others; [scale](scale.md) goes on to 100,000.
-- **unwatched** is not a ratio, and varies by the hour and the machine: 3,500 to 7,500 /s.
+- **unwatched**: what stores a push costs about as much as what takes it from the queue, so the floor of webhooks is the measure.
 - **bases**: half of the images need two requests (the manifest by its tag, and the configuration), the others two more for attestations; those of the bases themselves are counted, too. Measured while other work took most of both cores: on idle ones of the same machine, the first workload was changed after 0.54 s. Memory counts at rest, after a minute without work, when the service has collected its garbage.
 - **commands**: on cores that are shared with other work, seconds are high, and the ratios to an empty script say more. The second start and all later ones find what Node compiled in the user's cache; the package of npm
   and the executable also need no time to take types off. A kubeconfig with an exec plugin costs the plugin and, in a checkout, @kubernetes/client-node besides.

@@ -5,7 +5,7 @@ import { midMean, round } from '../world/statistics.ts';
 import { startSide, type Side } from '../world/sides.ts';
 import { policiesIn } from '../world/applications.ts';
 import type { BenchWorld } from '../world/world.ts';
-import { compared, limited, type Row } from './row.ts';
+import { compared, type Row } from './row.ts';
 
 /** Many pushes at once. */
 export const burst: Row = {
@@ -41,7 +41,6 @@ export const burst: Row = {
       product: midMean(rounds.map(({ product }) => product.cpuMsPerUpdate[program] ?? 0)),
       unit: 'ms',
     });
-    const own = { name: 'processor time of its own process per update', ...spent('node') };
     return {
       figures: [
         compared({ name: 'updates, as seen on a watch', ...figure('images') }, { atLeast: 0.8 }),
@@ -49,10 +48,10 @@ export const burst: Row = {
         compared({ name: 'the floor with the smallest status', product: telling.telling, floor: telling.floor, unit: '/s' }, undefined),
         compared(
           { name: 'all statuses written, against the floor with the smallest', ...againstTelling(figure('updates'), telling) },
-          { atLeast: 0.5 },
+          { atLeast: 0.7 },
         ),
-        { ...compared(own, undefined), ...limited(own, { atMost: 2.2 }) },
-        compared({ name: 'processor time of the API server per update', ...spent('kube-apiserver') }, undefined),
+        compared({ name: 'processor time of its own process per update', ...spent('node') }, { atMost: 2 }),
+        compared({ name: 'processor time of the API server per update', ...spent('kube-apiserver') }, { atMost: 3 }),
         { name: 'memory of the product afterwards (RSS)', product: readRss(service.pid), unit: 'MB' },
       ],
       raw: { rounds, floorWithStatus: telling.rounds },
@@ -86,7 +85,8 @@ function againstTelling(
   return { floor: telling.telling, product: (rates.product / rates.floor) * telling.floor, unit: '/s' };
 }
 
-async function pushAll(side: Side): Promise<{ patchedMs: number; reportedMs: number }> {
+/** Announces all at the same moment; milliseconds until all images were seen changed, and all statuses written. */
+export async function pushAll(side: Side): Promise<{ patchedMs: number; reportedMs: number }> {
   const start = performance.now();
   const reported = side.tells ? side.applications.map((one) => side.reported(one)) : [];
   const times = await Promise.all(side.applications.map((one) => side.push(one)));

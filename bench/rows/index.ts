@@ -6,6 +6,7 @@ import { commands } from './commands.ts';
 import { fanOut } from './fan-out.ts';
 import { backToBack, latency } from './latency.ts';
 import { memory } from './memory.ts';
+import { replicas } from './replicas.ts';
 import { requests } from './requests.ts';
 import type { Row } from './row.ts';
 import { scale } from './scale.ts';
@@ -19,6 +20,7 @@ export const rows: readonly Row[] = [
   backToBack,
   burst,
   fanOut,
+  replicas,
   webhooks,
   scale,
   memory,

@@ -9,14 +9,14 @@ import { limited, type Figure, type Row } from './row.ts';
 export const requests: Row = {
   id: 'requests',
   title:
-    'Requests for one push to one workload, counted by the API server, by Redis (MONITOR) and by the registry client, over 50 pushes one after the other.',
+    'Requests for one push to one workload, counted by the API server, by Redis (MONITOR) and by the registry client, over 50 pushes one after the other, after the first change of each policy, which also asks how old its images are.',
   async run(world, quick) {
     const count = quick ? 2 : 10;
     const pushes = (quick ? 1 : 5) * count;
     const product = await world.startProduct();
     const side = await startSide(world, 'product', { count }, product);
-    const updates = async () => {
-      for (let done = 0; done < pushes / count; done++) {
+    const update = async (rounds: number) => {
+      for (let done = 0; done < rounds; done++) {
         await side.prepare();
         for (const application of side.applications) {
           await side.push(application);
@@ -24,8 +24,10 @@ export const requests: Row = {
         }
       }
     };
+    await update(1);
+    await side.untilQuiet();
     const [kubeBefore, registryBefore] = [await countKubeRequests(world.cluster), await countRegistryRequests(product)];
-    const redis = await monitorRedis(world.redis.url, updates);
+    const redis = await monitorRedis(world.redis.url, () => update(pushes / count));
     await side.untilQuiet();
     const kube = perPush(difference(kubeBefore, await countKubeRequests(world.cluster)), pushes);
     const registry = perPush(difference(registryBefore, await countRegistryRequests(product)), pushes);

@@ -25,7 +25,7 @@ export const start: Row = {
     for (let again = 0; again < (quick ? 0 : 2); again++) {
       const start = performance.now();
       await product.restart();
-      await waitForCaches(product, quick);
+      await waitForCaches(product, sizeOf(quick));
       times.push(performance.now() - start);
     }
     const requests = difference(before, await countKubeRequests(world.cluster));
@@ -57,29 +57,29 @@ export async function startInBigCluster(
   const namespace = await world.cluster.namespace('bulk');
   await fillCluster(world, namespace, 0, sizeOf(quick));
   const begin = performance.now();
-  const product = await startBesidePolicies(world, quick, { roles });
+  const product = await startBesidePolicies(world, sizeOf(quick), { roles });
   return { product, startMs: performance.now() - begin, namespace };
 }
 
-/** A process in a cluster that has been filled, once it knows everything in it. */
-export async function startBesidePolicies(world: BenchWorld, quick: boolean, options: ProductOptions = {}): Promise<Product> {
+/** A process in a cluster that has been filled, once it knows so many policies and Deployments. */
+export async function startBesidePolicies(world: BenchWorld, count: number, options: ProductOptions = {}): Promise<Product> {
   const product = await world.startProduct(options);
-  await waitForCaches(product, quick);
+  await waitForCaches(product, count);
   return product;
 }
 
-async function waitForCaches(product: Product, quick: boolean): Promise<void> {
+async function waitForCaches(product: Product, size: number): Promise<void> {
   const names = ['image_watcher_policies', 'image_watcher_workloads'];
   await waitFor(
     'the caches to be complete',
     async () => {
       const counts = await Promise.all(names.map((name) => readMetric(product, name)));
-      return counts.every((count) => count >= sizeOf(quick));
+      return counts.every((count) => count >= size);
     },
     { timeoutMs: 120_000, intervalMs: 25 },
   );
 }
 
-function sizeOf(quick: boolean): number {
+export function sizeOf(quick: boolean): number {
   return quick ? 20 : 10_000;
 }

@@ -7,7 +7,7 @@ import { type OpenedTabs, openPages } from '../world/open-tabs.ts';
 import { startSide } from '../world/sides.ts';
 import { percentile } from '../world/statistics.ts';
 import type { BenchWorld, Product } from '../world/world.ts';
-import { startBesidePolicies, startInBigCluster } from './start.ts';
+import { sizeOf, startBesidePolicies, startInBigCluster } from './start.ts';
 import { inTurns } from './latency.ts';
 import { type Figure, limited, type Row } from './row.ts';
 
@@ -25,7 +25,7 @@ export const tabs: Row = {
     const { product, namespace } = await startInBigCluster(world, quick, 'receive,work,web');
     const together = await measurePages(world, { product, web: product, namespace, quick });
     await product.stop();
-    const worker = await startBesidePolicies(world, quick, { prefix: product.prefix });
+    const worker = await startBesidePolicies(world, sizeOf(quick), { prefix: product.prefix });
     const web = await world.startProduct({ roles: 'web', dashboardApi: worker.operationsUrl });
     const separate = await measurePages(world, { product: worker, web, namespace, quick });
     const { alone, beside } = together;

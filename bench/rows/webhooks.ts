@@ -17,14 +17,7 @@ export const webhooks: Row = {
     const bare = await startBareWebhook(world);
     const product = await world.startProduct({ roles: 'receive' });
     const sides = { floor: bare, product: `${product.publicUrl}/webhooks/harbor` };
-    let pushes = 0;
-    const measure = async (url: string): Promise<{ perSecond: number; p50: number; p99: number; refused: number }> => {
-      const body = () => harborBody('127.0.0.1:1', 'load/web', [{ tag: `1.0.${pushes++}`, digest: `sha256:${'0'.repeat(64)}` }]);
-      const { perSecond, times, refused } = await sendLoad({ url, connections: 64, requests, headers: { authorization: secret }, body });
-      // All refused is no measurement.
-      if (times.length === 0) return measure(url);
-      return { perSecond, p50: median(times), p99: percentile(times, 0.99), refused };
-    };
+    const measure = (url: string) => measureWebhooks(url, requests);
     const rounds = await alternate(
       quick ? { rounds: 1, warmUp: 1 } : { rounds: 12, warmUp: 2 },
       () => measure(sides.floor),
@@ -45,7 +38,22 @@ export const webhooks: Row = {
   },
 };
 
-async function startBareWebhook({ redis, keep }: BenchWorld): Promise<string> {
+let pushes = 0;
+
+/** How many webhooks an address answers. */
+export async function measureWebhooks(
+  url: string,
+  requests: number,
+): Promise<{ perSecond: number; p50: number; p99: number; refused: number }> {
+  const body = () => harborBody('127.0.0.1:1', 'load/web', [{ tag: `1.0.${pushes++}`, digest: `sha256:${'0'.repeat(64)}` }]);
+  const { perSecond, times, refused } = await sendLoad({ url, connections: 64, requests, headers: { authorization: secret }, body });
+  // All refused is no measurement.
+  if (times.length === 0) return measureWebhooks(url, requests);
+  return { perSecond, p50: median(times), p99: percentile(times, 0.99), refused };
+}
+
+/** Fastify with one BullMQ add: the floor of webhooks. */
+export async function startBareWebhook({ redis, keep }: BenchWorld): Promise<string> {
   const file = join(import.meta.dirname, '../floor/bare-webhook.ts');
   const server = await startServer({
     name: 'bare-webhook',

@@ -37,6 +37,8 @@ export interface SideOptions {
   readonly shared?: 'policies' | 'selector';
   readonly count: number;
   readonly pollInterval?: string;
+  /** Of the product: the receivers that pushes are sent to in turns; by default the product itself. */
+  readonly receivers?: readonly Product[];
   /** Of the floor: to write a status too, the smallest that says what was applied. */
   readonly tells?: boolean;
 }
@@ -138,7 +140,7 @@ async function openProduct(
   world: BenchWorld,
   namespace: string,
   applications: readonly Application[],
-  { shared, pollInterval }: SideOptions,
+  { shared, pollInterval, receivers }: SideOptions,
   product: Product,
 ): Promise<SideParts['send']> {
   const wholeFleet = shared === 'selector';
@@ -160,8 +162,9 @@ async function openProduct(
   );
   const { host } = world.registry;
   const headers = { authorization: secret };
-  return ({ repository }, tag, digest) =>
-    post(`${product.publicUrl}/webhooks/harbor`, headers, harborBody(host, repository, [{ tag, digest }]));
+  const urls = (receivers ?? [product]).map(({ publicUrl }) => `${publicUrl}/webhooks/harbor`);
+  let sent = 0;
+  return ({ repository }, tag, digest) => post(urls[sent++ % urls.length] ?? '', headers, harborBody(host, repository, [{ tag, digest }]));
 }
 
 /** A twentieth of a core is what it spends on waiting. */

@@ -29,7 +29,23 @@ export const comparisonParts: Parts = {
       rows.map(([id, row]) => [row.topic, own[id](), ...tools.map((tool) => row[tool] ?? `[not documented](${documentation[tool]})`)]),
     );
   },
+  goals: () => {
+    const missed = missedGoals(readFileSync(join(import.meta.dirname, '../benchmarks.md'), 'utf8'));
+    return missed.length === 0 ? 'All goals of that page are reached.' : `Goals of that page that are not reached:\n\n${missed.join('\n')}`;
+  },
 };
+
+/** The goals that the page of benchmarks says were not reached, as a list. */
+function missedGoals(page: string): string[] {
+  return page.split(/^(?=## )/m).flatMap((part) => {
+    const [, id = ''] = /^## (.+)/.exec(part) ?? [];
+    const rows = part.split('\n').filter((line) => line.endsWith('| **no** |'));
+    return rows.map((line) => {
+      const [, what = '', , product = '', ratio = '', goal = ''] = line.split('|').map((cell) => cell.trim());
+      return `- [${id}](benchmarks.md#${id}): ${what}, ${ratio === '' ? product : `${ratio} × floor`} (goal ${goal})`;
+    });
+  });
+}
 
 /** Our own column, from the lists in the code. */
 const own: Readonly<Record<keyof typeof comparedRows, () => string>> = {
