@@ -8,8 +8,8 @@
  * | has been known long enough      | apply it           | apply the candidate     | apply the candidate                            |
  * | is too young                    | it becomes pending | the other stays pending | apply the pending one, then it becomes pending |
  *
- * An image for which the policy makes an exception (`minAgeUnless`) counts as known long enough, whether it is the candidate or the pending one. It is not put
- * before a newer image that is due: which of two images is applied is decided as without exceptions.
+ * An image for which the policy makes an exception (`minAgeUnless`) counts as known long enough, whether it is the candidate or the pending one. If the other
+ * one is due as well, it stays pending, and the job of its wait applies it next if it is newer.
  */
 import { isSameWhole } from '../model/companions.ts';
 import { defined } from '../model/defined.ts';

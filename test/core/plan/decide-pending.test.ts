@@ -143,17 +143,22 @@ function play(turns: readonly { readonly pushes: number | null; readonly isExemp
     if (!seen.has(number)) seen.set(number, minutes);
     const before = running;
     const isWanted = ({ tag }: Candidate) => Number(tag) > running;
-    const { apply, next } = decidePending({
-      minAgeMs: 5 * minute,
-      candidate: { tag: String(number), digest: `sha256:${number}` },
-      ...(waiting && { pending: waiting }),
-      status: { ...(waiting && { waiting }) },
-      isWanted,
-      ...(withExceptions && { isExempt: ({ tag }: Candidate) => exempt.has(Number(tag)) }),
-      now: now + minutes * minute,
-    });
-    if (apply !== undefined && isWanted(apply)) running = Number(apply.tag);
-    waiting = next !== undefined && isWanted(next) ? next : undefined;
+    const reconcile = (candidate: number) => {
+      const { apply, next } = decidePending({
+        minAgeMs: 5 * minute,
+        candidate: { tag: String(candidate), digest: `sha256:${candidate}` },
+        ...(waiting && { pending: waiting }),
+        status: { ...(waiting && { waiting }) },
+        isWanted,
+        ...(withExceptions && { isExempt: ({ tag }: Candidate) => exempt.has(Number(tag)) }),
+        now: now + minutes * minute,
+      });
+      if (apply !== undefined && isWanted(apply)) running = Number(apply.tag);
+      waiting = next !== undefined && isWanted(next) ? next : undefined;
+    };
+    reconcile(number);
+    // The job of a wait that is over.
+    if (waiting !== undefined && Date.parse(waiting.until) <= now + minutes * minute) reconcile(newest);
     return { before, running, number, isExempt: exempt.has(number), waitsFor: waiting?.tag, since: waiting?.since };
   });
 }
