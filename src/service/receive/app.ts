@@ -2,7 +2,7 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { within } from '../../core/async/deadline.ts';
 import { withoutSchemas } from '../../core/async/without-schemas.ts';
-import type { IgnoredPush, PushEvent } from '../../core/model/push-event.ts';
+import type { PushEvent } from '../../core/model/push-event.ts';
 import { type Answer, answerDelivery, boundWaiting, type DeliveryContext, type Receiver, toResponseBody } from './answer-delivery.ts';
 import { addQuestionRoutes, type Results } from './answer-question.ts';
 import { createDeliveryIds } from './delivery-ids.ts';
@@ -13,14 +13,7 @@ import { traceDelivery } from './trace-delivery.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import { acceptAnyContentType, type ListenLimits, serverOptions } from './request-limits.ts';
 
-/** Records the ignored parts of a delivery. */
-export type RecordIgnored = (receiver: Receiver, ignored: readonly IgnoredPush[]) => void;
-
 export interface ReceiveOptions extends Omit<DeliveryContext, 'startWaiting' | 'countRequest'>, ReportOptions {
-  /** Records the ignored parts of an authentic delivery. Returns before they are written, and never throws. */
-  readonly recordIgnored: RecordIgnored;
-  /** Notes the status with which a delivery was answered. Returns before it is written, and never throws. */
-  readonly noteAnswer?: (receiver: Receiver, status: number) => void;
   /** What receivers that show results need; absent if none does. */
   readonly results?: Results | undefined;
   /** The traces of deliveries; absent if traces are off. */
@@ -81,10 +74,7 @@ export async function buildReceiveApp(options: ReceiveOptions): Promise<FastifyI
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, options));
   app.addHook('onResponse', (request, reply, done) => {
     const receiver = find(request);
-    if (receiver !== undefined && request.method === 'POST') {
-      reporter.answered(receiver, reply.statusCode, reply.elapsedTime / 1_000);
-      options.noteAnswer?.(receiver, reply.statusCode);
-    }
+    if (receiver !== undefined && request.method === 'POST') reporter.answered(receiver, reply.statusCode, reply.elapsedTime / 1_000);
     done();
   });
 
@@ -103,7 +93,6 @@ export async function buildReceiveApp(options: ReceiveOptions): Promise<FastifyI
         answerDelivery(delivery, (request.params as Params).token, receiver, context),
       )) ?? { status: 503, why: `no answer within ${options.confirmWithinMs} ms` };
       reporter.decided(receiver, answer, request.id);
-      if ('ignored' in answer && answer.ignored.length > 0) options.recordIgnored(receiver, answer.ignored);
       return answer;
     };
     const { tracing } = options;

@@ -1,4 +1,8 @@
-/** Metrics and log of deliveries. Metric labels are bounded, and senders cannot choose their values. */
+/**
+ * Tells how each delivery ended, and why pushes were ignored: in metrics, in the log, and in the records that `image-watcher events` shows. The sender is told by the
+ * response (`toResponseBody` in `answer-delivery.ts`). Metric labels are bounded, and senders cannot choose their values.
+ */
+import type { IgnoredPush } from '../../core/model/push-event.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Answer, Receiver } from './answer-delivery.ts';
@@ -6,6 +10,10 @@ import type { Answer, Receiver } from './answer-delivery.ts';
 export interface ReportOptions {
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** Records the ignored parts of an authentic delivery (`queue/ignored-log.ts`). Returns before they are written, and never throws. */
+  readonly recordIgnored: (receiver: Receiver, ignored: readonly IgnoredPush[]) => void;
+  /** Notes the status with which a delivery was answered (`queue/delivery-times.ts`). Returns before it is written, and never throws. */
+  readonly noteAnswer?: (receiver: Receiver, status: number) => void;
 }
 
 export interface Reporter {
@@ -22,7 +30,7 @@ const rejections: Readonly<Record<number, string>> = {
 };
 
 /** Creates the reporter of a listener, which remembers what it has logged. */
-export function createReporter({ logger, metrics }: ReportOptions): Reporter {
+export function createReporter({ logger, metrics, recordIgnored, noteAnswer }: ReportOptions): Reporter {
   const lastProblem = new Map<string, string>();
   const refusals = new Set<string>();
 
@@ -59,8 +67,10 @@ export function createReporter({ logger, metrics }: ReportOptions): Reporter {
         logger.debug({ ...labels, event: id, registry: repository.registry, repository: repository.path, tag, digest }, 'push accepted');
       }
       if (answer.status === 200 && answer.malformed !== undefined) reportMalformed(answer.malformed, receiver, requestId);
+      if (answer.ignored.length > 0) recordIgnored(receiver, answer.ignored);
     },
     answered(receiver, status, seconds) {
+      noteAnswer?.(receiver, status);
       const labels = { receiver: receiver.name, provider: receiver.provider.id };
       metrics.deliveries.inc({ ...labels, status: String(status) });
       metrics.deliverySeconds.observe(labels, seconds);
