@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 import { parse, stringify } from 'yaml';
 import { ConfigError } from '../../../src/service/config/config-error.ts';
 import { loadSettings } from '../../../src/service/config/settings.ts';
+import { providerIds } from '../../../src/service/receive/providers/index.ts';
 import { mainProgram } from '../../harness/program.ts';
 import { askRedis, probeMs, startRedis } from '../../harness/redis.ts';
 import { type RunningProcess, startProcess } from '../../harness/process.ts';
@@ -25,6 +26,7 @@ interface WrongInput {
   readonly env?: Readonly<Record<string, string>>;
   /** Arguments of the program; without them, the configuration alone is read. */
   readonly args?: readonly string[];
+  /** The message; `PROVIDERS` stands for the list of their ids. */
   readonly message: string;
 }
 
@@ -43,7 +45,8 @@ describe('a wrong input', () => {
   const taken = createServer();
   const ports = { PORT: 0, REDIS: 0 };
   const withPorts = (text: string) => text.replaceAll(/\b(?:PORT|REDIS)\b/g, (name) => String(Reflect.get(ports, name)));
-  const withoutPorts = (text: string) => Object.entries(ports).reduce((rest, [name, port]) => rest.replaceAll(String(port), name), text);
+  const known = () => ({ ...ports, PROVIDERS: providerIds.join(', ') });
+  const withNames = (text: string) => Object.entries(known()).reduce((rest, [name, value]) => rest.replaceAll(String(value), name), text);
   before(async () => {
     await once(taken.listen(0, '127.0.0.1'), 'listening');
     const redis = await startRedis();
@@ -63,7 +66,7 @@ describe('a wrong input', () => {
         mkdirSync(dirname(join(folder, name)), { recursive: true });
         writeFileSync(join(folder, name), withPorts(text));
       }
-      const message = withoutPorts((row.args === undefined ? read(row, folder) : await run(row, folder)).replaceAll(`${folder}/`, ''));
+      const message = withNames((row.args === undefined ? read(row, folder) : await run(row, folder)).replaceAll(`${folder}/`, ''));
       said.set(row.input, message);
       if (!isUpdate) assert.equal(message, row.message);
       assert.doesNotMatch(message, /hunter2|Invalid input|expected|\n\s+at /, 'no secret, no word of a library, no stack');
