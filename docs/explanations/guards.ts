@@ -1,7 +1,7 @@
-import type { Reason } from '../../src/core/model/reasons.ts';
+import type { GuardReason } from '../../src/core/model/guard-reasons.ts';
 
 /** What a guard stops, and how that shows: for the picture in docs/guards.md. */
-export const guardTexts: Readonly<Record<string, { readonly stops: string; readonly shownAs: string; readonly reason: Reason }>> = {
+export const guardTexts: Readonly<Record<string, { readonly stops: string; readonly shownAs: string; readonly reason: GuardReason }>> = {
   'cross-namespace': { stops: 'another namespace, and the configuration denies it', shownAs: 'Stalled', reason: 'CrossNamespaceDenied' },
   consent: { stops: 'another namespace, without consent', shownAs: 'Stalled', reason: 'NoConsent' },
   rewritten: { stops: 'admission replaces this image', shownAs: 'Ready', reason: 'UpToDate' },

@@ -1,22 +1,10 @@
 /** The holds that keep an image from its targets until a user releases it (`operator.technomad.dev/release`), for service, commands and dashboard. */
+import { reasonsWith } from './guard-reasons.ts';
 import type { Condition, PolicyStatus } from './policy-status.ts';
 import type { Reason } from './reasons.ts';
 
-/** Reasons of Stalled conditions, also of base policies, and of waits. */
-const holdReasons: ReadonlySet<string> = new Set<Reason>([
-  'Held',
-  'OnHold',
-  'RejectedDigest',
-  'BaseRejected',
-  'RolloutRetry',
-  'RetriesExhausted',
-  'ChangeReverted',
-  'UnlikelyVersion',
-  'MoreVulnerable',
-  'VulnerabilitiesUnknown',
-  'CheckFailed',
-  'CheckTimedOut',
-]);
+/** The reasons that a release ends: of guards, and of a BaseImagePolicy. They are those of the condition Stalled and of `status.waiting`. */
+const holdReasons: ReadonlySet<string> = new Set([...reasonsWith('endsByRelease'), 'BaseRejected' satisfies Reason]);
 
 /** Why an image is held, and since when. */
 export interface Hold {

@@ -9,8 +9,8 @@ import type { Reason } from '../model/reasons.ts';
 import { planWave, wave } from './guards/wave.ts';
 
 /**
- * Applies the guards to a plan. A target that a guard refuses gets a problem with the guard's reason and is not changed. Changes that a guard delays are
- * blocked.
+ * Applies the guards to a plan. A target that a guard refuses gets a problem with the guard's reason and is not changed. Changes that a
+ * guard blocks or delays are moved to `blocked`.
  */
 export function guardPlan(plan: UpdatePlan, context: GuardContext, chain: readonly Guard[] = guards): UpdatePlan {
   const reverted = plan.targets.flatMap((target) => countReversions(target, context));

@@ -1,4 +1,5 @@
 import type { Condition, PolicyStatus, RejectedImage } from '../model/policy-status.ts';
+import { reasonsWith } from '../model/guard-reasons.ts';
 import { maxLengths } from '../model/status-fields.ts';
 import type { Reason } from '../model/reasons.ts';
 import type { RolloutState } from '../rollout/count-rollouts.ts';
@@ -140,19 +141,9 @@ function progressing(message: string): ConditionState[] {
   ];
 }
 
-const holds: ReadonlySet<string> = new Set<Reason>([
-  'Held',
-  'RejectedDigest',
-  'TargetPaused',
-  'OnHold',
-  'UnlikelyVersion',
-  'MoreVulnerable',
-  'VulnerabilitiesUnknown',
-  'CheckFailed',
-  'CheckTimedOut',
-]);
+const holds = reasonsWith('shownAsHeld');
 
-/** The reasons of `holds` that count only when nothing is left that ends by itself. */
+/** The reasons of `holds` that are shown as Held only when the image does not wait for a time any more. */
 const holdsLater: ReadonlySet<string> = new Set<Reason>(['VulnerabilitiesUnknown']);
 
 /** Whether guards set this condition. The same type may also be set for other reasons. */

@@ -3,7 +3,7 @@
  * that push. Pure.
  */
 import { defined } from '../model/defined.ts';
-import { isHeldBack } from '../model/held-reasons.ts';
+import { isHeldBack } from '../model/guard-reasons.ts';
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
 import type { Candidate } from '../model/image-reference.ts';
 import { selectingPush } from '../model/is-triggered.ts';

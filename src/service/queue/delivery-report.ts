@@ -3,7 +3,7 @@ import { formatRepository } from '../../core/model/image-reference.ts';
 import { defined } from '../../core/model/defined.ts';
 import type { Reason } from '../../core/model/reasons.ts';
 import type { PolicyResult } from './event-log.ts';
-import { heldReasons } from '../../core/model/held-reasons.ts';
+import { isHeldBack } from '../../core/model/guard-reasons.ts';
 import type { EventRecord, PushRecord } from './event-record.ts';
 
 /**
@@ -140,7 +140,7 @@ function stateOfResult({ kind, reason }: PolicyResult): DeliveryState {
       return reason === 'RolledOut' ? 'rolledOut' : 'changed';
     case 'unchanged':
       if (failures.has(reason)) return 'failed';
-      if (heldReasons.has(reason)) return 'waiting';
+      if (isHeldBack({ kind, reason })) return 'waiting';
       return reason === 'UpToDate' ? 'rolledOut' : 'unchanged';
     case 'ignored':
       return 'unchanged';

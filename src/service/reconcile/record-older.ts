@@ -1,6 +1,6 @@
 /** Records what became of the image of an earlier push which another cause than that push has decided: without it, whoever waits for the push would not learn of it. */
 import { defined } from '../../core/model/defined.ts';
-import { isHeldBack } from '../../core/model/held-reasons.ts';
+import { isHeldBack } from '../../core/model/guard-reasons.ts';
 import { isUsable, policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
 import { awaitedPushes, selectingPush } from '../../core/model/is-triggered.ts';
 import type { PolicyStatus } from '../../core/model/policy-status.ts';

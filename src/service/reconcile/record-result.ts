@@ -8,7 +8,7 @@ import { describeChange, type Outcome } from '../../core/plan/outcome.ts';
 import type { AppliedChange } from '../../core/plan/plan-update.ts';
 import { pushChanges } from '../../core/plan/push-changes.ts';
 import type { PolicyResult } from '../queue/event-log.ts';
-import { isHeldBack } from '../../core/model/held-reasons.ts';
+import { isHeldBack } from '../../core/model/guard-reasons.ts';
 import type { ReconcileCause } from '../../core/status/next-status.ts';
 import type { ReportPorts, Subject } from './report-changes.ts';
 

@@ -20,6 +20,7 @@ export const example: WorkedExample = {
   steps: [
     { file: 'src/core/plan/guards/leap-day.ts', text: guard, without: 'both' },
     {
+      // The first guard that stops a change gives the reason, so its place is a decision.
       file: 'src/core/plan/guards/index.ts',
       after: { "import { held } from './held.ts';": "import { leapDay } from './leap-day.ts';", 'dryRun,': '  leapDay,' },
       without: 'suite',
@@ -30,11 +31,18 @@ export const example: WorkedExample = {
       without: 'types',
     },
     {
+      // A guard that waits until a time has its reason in src/core/plan/wait-reasons.ts as well, which the type checker asks for.
+      file: 'src/core/model/guard-reasons.ts',
+      after: { 'TargetPaused:': "  LeapDay: ['heldBack', 'shownAsHeld']," },
+      without: 'types',
+    },
+    {
       file: 'test/core/plan/guards/guards.test.ts',
       after: {
         "import { held } from '../../../../src/core/plan/guards/held.ts';":
           "import { leapDay } from '../../../../src/core/plan/guards/leap-day.ts';",
-        "[paused, 'paused', { workload: { paused: true } }": "  [leapDay, 'another day', {}, 'pass'],",
+        "[paused, 'paused', { workload: { paused: true } }": `  [leapDay, 'another day', {}, 'pass'],
+  [leapDay, 'the day', { context: { now: new Date('2028-02-29T12:00:00Z') } }, 'blocked LeapDay'],`,
       },
       without: 'suite',
     },

@@ -3,6 +3,7 @@ import type { Candidate } from '../../model/image-reference.ts';
 import type { Consent, CrossNamespace } from '../consent.ts';
 import type { ImagePolicy, PolicySpec } from '../../model/image-policy.ts';
 import type { AppliedChange, TargetPlan, TargetProblem } from '../plan-update.ts';
+import type { GuardReason } from '../../model/guard-reasons.ts';
 import type { Reason } from '../../model/reasons.ts';
 import type { CreationTimes } from '../../model/tag-strategy.ts';
 import type { FollowedNow } from '../proven.ts';
@@ -51,13 +52,13 @@ export type TargetProgress =
 export type PlannedWave = ReadonlyMap<string, GuardDecision>;
 
 /**
- * The decision of a guard. refused: the user must act, and the target has a problem · waits: it is changed at `until` · unchanged: it is not changed until
- * something else happens, which the message names. A decision that does not apply to all containers of the target names those it applies to.
+ * The decision of a guard. refused: the target has a problem that a user must mend, and the policy is Stalled · blocked: nothing is changed until something else
+ * happens, which the message names; the policy is Ready · waits: nothing is changed before `until`. It names its `containers` if it is not about all of the target.
  */
 export type GuardDecision = { readonly message: string; readonly containers?: readonly string[] } & (
   | { readonly kind: 'refused'; readonly reason: Reason }
-  | { readonly kind: 'blocked'; readonly reason: Reason }
-  | { readonly kind: 'waits'; readonly reason: WaitReason; readonly until: Date }
+  | { readonly kind: 'blocked'; readonly reason: GuardReason }
+  | { readonly kind: 'waits'; readonly reason: GuardReason & WaitReason; readonly until: Date }
 );
 
 /** A check before a change. It is pure, and only called for targets that would be changed. */
@@ -66,6 +67,6 @@ export interface Guard {
   readonly id: string;
   /** Whether the guard also applies to a rollback that a user requested. */
   readonly bindsRollback: boolean;
-  /** Why the target must not be changed now; undefined if it may be. */
+  /** Why the planned `changes` of the workload `target` must not be made now; undefined if they may be. */
   check(target: TargetPlan, context: GuardContext): GuardDecision | undefined;
 }

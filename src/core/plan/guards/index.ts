@@ -1,4 +1,4 @@
-/** The list of guards, in the order in which their messages are shown. All steps to add one: test/structure/worked-examples/guard.ts. */
+/** The list of guards, in the order in which a change passes them: the first one that stops it gives the reason. All steps to add one: test/structure/worked-examples/guard.ts. */
 import { approval } from './approval.ts';
 import { checks } from './checks.ts';
 import { companions } from './companions.ts';

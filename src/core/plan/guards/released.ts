@@ -1,3 +1,4 @@
+import type { GuardReason } from '../../model/guard-reasons.ts';
 import { releaseTime, type PolicyActions } from '../../model/policy-actions.ts';
 import { toSeconds } from '../../model/text.ts';
 import type { WaitReason } from '../wait-reasons.ts';
@@ -14,7 +15,7 @@ export function isReleased(since: Date | undefined, actions: PolicyActions | und
 
 /** The decision to hold a change. It waits if a release with a future time is set. */
 export function holdDecision(
-  hold: Pick<GuardDecision, 'message' | 'containers'> & { readonly reason: WaitReason },
+  hold: Pick<GuardDecision, 'message' | 'containers'> & { readonly reason: GuardReason & WaitReason },
   actions: PolicyActions | undefined,
   now: Date,
 ): GuardDecision {

@@ -6,6 +6,7 @@ import { defined } from '../../../core/model/defined.ts';
 import { clearedBySecret, mayBeClearedBySecret, isUsable, type ImagePolicy } from '../../../core/model/image-policy.ts';
 import type { Seen } from '../../../core/plan/consent.ts';
 import type { Outcome } from '../../../core/plan/outcome.ts';
+import { reasonsWith } from '../../../core/model/guard-reasons.ts';
 import type { Reason } from '../../../core/model/reasons.ts';
 import { resolveTargets } from '../../../core/model/resolve-target.ts';
 import { sourcesOf } from '../../../core/plan/chart-sources.ts';
@@ -28,20 +29,10 @@ import { planWith } from '../plan.ts';
 import { selectKnown, usableSpec } from '../selection.ts';
 import type { ClusterView, SecretVersions, SeenCluster } from '../ports.ts';
 
-/** Reasons of Stalled that a change of the target may clear. */
-const clearedByTarget: ReadonlySet<string> = new Set<Reason>([
-  'TargetNotFound',
-  'TooManyTargets',
-  'ContainerNotFound',
-  'FieldPathMissing',
-  'FieldNotText',
-  'NotComparable',
-  'PatchRejected',
-  'NoConsent',
-  'Held',
-  'TargetPaused',
-  'ChangeReverted',
-  'UnlikelyVersion',
+/** Reasons of Stalled and Held that a change of the target may clear. */
+const clearedByTarget: ReadonlySet<string> = new Set([
+  ...reasonsWith('endsByTarget'),
+  ...(['TargetNotFound', 'TooManyTargets', 'ContainerNotFound', 'FieldPathMissing', 'FieldNotText', 'NotComparable'] satisfies Reason[]),
 ]);
 
 /** Whether a reconcile ended with a reason that a changed Secret may clear. */
