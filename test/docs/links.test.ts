@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { test } from 'node:test';
+import { files, read } from '../structure/sources.ts';
 import { anchorsOf, linksOf, pages, root } from './markdown.ts';
 
 for (const { path, text } of pages) {
@@ -50,6 +51,20 @@ test('each file and folder that a page of the sources names exists', () => {
         .map((named) => `${path}: ${named}`),
     );
   assert.deepEqual(missing, []);
+});
+
+test('each name that a page or a comment of the sources says is in a source is there', () => {
+  const words = new Map(files.map((file) => [file, new Set(read(file).split(/\W+/))]));
+  const has = (file: string, name: string) => [...words].some(([path, all]) => path.endsWith(`/${file}`) && all.has(name));
+  const pointers = [...pages.filter(({ path }) => path.startsWith('src/')), ...files.map((path) => ({ path, text: read(path) }))].flatMap(
+    ({ path, text }) =>
+      [...text.matchAll(/`(\w+)(?:\(\))?`\s(?:in|of)\s`([a-z][\w./-]*\.ts)`/g)].map(([, name = '', file = '']) => ({ path, name, file })),
+  );
+  assert.ok(pointers.length > 30, String(pointers.length));
+  assert.deepEqual(
+    pointers.filter(({ name, file }) => !has(file, name)),
+    [],
+  );
 });
 
 test('headings get the same anchors as on GitHub', () => {

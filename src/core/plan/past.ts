@@ -59,7 +59,7 @@ export function completeHistory(
     : withChanges(history, missing.toSorted((a, b) => timeOf(b) - timeOf(a)).slice(0, maxListed)).slice(0, maxListed);
 }
 
-/** Whether an entry stays longer in a full history than others, as failures do (`status/record-rollouts.ts`). */
+/** Whether an entry stays longer in a full history than others, as failures do (`rollout/record-results.ts`). */
 function staysLonger({ result }: HistoryEntry): boolean {
   return result === 'Failed' || result === 'RolledBack';
 }

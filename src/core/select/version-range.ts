@@ -5,7 +5,10 @@ import { listFew } from '../model/text.ts';
 
 const maxRangeLength = 256;
 
-/** Reads a range. Throws PermanentError(InvalidTagPolicy) that says what to write instead. */
+/**
+ * Reads a range. With `includePrerelease`, it contains the prereleases of every version in it; without, only those that the semver package lets a range contain.
+ * Throws PermanentError(InvalidTagPolicy) that says what to write instead.
+ */
 export function parseVersionRange(text: string, includePrerelease = false): Range {
   if (text.length > maxRangeLength) throw invalid(`the version range is longer than ${maxRangeLength} characters`);
   const range = withoutCommas(text);

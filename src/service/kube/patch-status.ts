@@ -37,8 +37,9 @@ interface RawObject {
 const maxTries = 20;
 
 /**
- * Writes what `update` changes, guarded by resourceVersion; without a conflict that is one request. Returns the resulting object; undefined if there was
- * nothing to write for the known state, or if the object was deleted. Throws the last 409 after twenty tries: each one means that another writer succeeded.
+ * Writes what `update` changes, in one request that is guarded by resourceVersion. After a conflict (409, another writer was faster) it reads the object and tries
+ * again at once; the twentieth 409 is thrown, so that the job is retried. Returns the resulting object; undefined if there was nothing to write for the known
+ * state, or if the object was deleted.
  */
 export async function patchStatus({
   client,

@@ -10,7 +10,7 @@ export const readyColumns: readonly Column[] = [
   { name: 'Message', type: 'string', jsonPath: `${ready}.message`, priority: 1 },
 ];
 
-/** The columns of an ImagePolicy, by where a version has the image, and where it has the status of v1. */
+/** The columns of one version of ImagePolicy. `image` and `status` are JSON paths: of the image, and of what has the fields of the v1 status. */
 export function policyColumns({ image, status }: { readonly image: string; readonly status: string }): readonly Column[] {
   // The names of columns are one word each, because kubectl cuts no column.
   return [

@@ -15,7 +15,7 @@ export const leapDay: Guard = {
 `;
 
 export const example: WorkedExample = {
-  row: 'check before a change',
+  row: 'check before a change (guard)',
   word: 'LeapDay',
   steps: [
     { file: 'src/core/plan/guards/leap-day.ts', text: guard, without: 'both' },

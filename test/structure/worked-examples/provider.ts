@@ -21,12 +21,30 @@ export const acme: Provider = {
 };
 `;
 
+const page = `# Acme (\`acme\`)
+
+\`\`\`yaml
+receivers:
+  - {name: acme, provider: acme, secrets: [{env: ACME_SECRET}], registry: registry.example.com}   # POST /webhooks/acme
+\`\`\`
+
+## Configure the sender
+
+See [its documentation](https://registry.example.com/docs/webhooks).
+
+## How it was tested
+
+Tested with payloads of the vendor's documentation, through the real endpoint; not with a real Acme.
+`;
+
+// `credentials` are the headers that prove the sender. `registry` is that of the receiver, for a sender that names none.
 const test = `import { acme } from '../../../../src/service/receive/providers/acme.ts';
 import { testProvider } from './conformance.ts';
 
 testProvider({ provider: acme, credentials: ['x-acme-token'], registry: 'registry.example.com' });
 `;
 
+// `decision` is push, ignore or handshake. `expected` is what the payload says, and null for what it does not say.
 const sample = (name: string, decision: string, tags?: readonly string[]) => ({
   name,
   method: 'POST',
@@ -38,7 +56,7 @@ const sample = (name: string, decision: string, tags?: readonly string[]) => ({
 const payloads = 'test/fixtures/payloads/acme';
 
 export const example: WorkedExample = {
-  row: 'kind of registry that announces pushes',
+  row: 'kind of registry that announces pushes (provider)',
   word: 'acme',
   steps: [
     { file: 'src/service/receive/providers/acme.ts', text: provider, without: 'both' },
@@ -50,10 +68,18 @@ export const example: WorkedExample = {
     { file: 'test/service/receive/providers/acme.test.ts', text: test, without: 'suite' },
     {
       file: `${payloads}/samples.json`,
-      text: JSON.stringify({ samples: [sample('acme-pushed', 'push', ['v1.2.3']), sample('acme-deleted', 'ignore')] }),
+      // One sample is the push of a chart; chart-pushes.test.ts names the senders that have none, and why.
+      text: JSON.stringify({
+        samples: [
+          sample('acme-pushed', 'push', ['v1.2.3']),
+          { ...sample('acme-chart', 'push', ['1.0.0']), artifact: 'Chart' },
+          sample('acme-deleted', 'ignore'),
+        ],
+      }),
       without: 'suite',
     },
     { file: `${payloads}/acme-pushed.json`, text: '{"event":"pushed","repository":"team/api","tag":"v1.2.3"}', without: 'suite' },
+    { file: `${payloads}/acme-chart.json`, text: '{"event":"pushed","repository":"team/api","tag":"1.0.0"}', without: 'suite' },
     { file: `${payloads}/acme-deleted.json`, text: '{"event":"deleted","repository":"team/api","tag":"v1.2.3"}', without: 'suite' },
     {
       file: `${payloads}/acme.headers.json`,
@@ -62,10 +88,14 @@ export const example: WorkedExample = {
     },
     {
       file: 'docs/receivers/acme.md',
-      text: '# Acme (`acme`)\n\nSee [its documentation](https://registry.example.com/docs/webhooks).\n',
+      text: page,
       without: 'suite',
     },
     { file: 'docs/receivers.md', after: { '| [zot](receivers/zot.md)': '| [Acme](receivers/acme.md) | `acme` |' }, without: 'suite' },
   ],
-  suite: ['test/service/receive/providers/acme.test.ts', 'test/structure/families.test.ts'],
+  suite: [
+    'test/service/receive/providers/acme.test.ts',
+    'test/service/receive/providers/chart-pushes.test.ts',
+    'test/structure/families.test.ts',
+  ],
 };

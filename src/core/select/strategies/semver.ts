@@ -7,8 +7,9 @@ import { stages } from '../tag-track.ts';
 
 /**
  * Selects the highest semantic version (semver.org 2.0.0; a leading `v` is allowed, nothing is coerced: `1.2` is not a version). `range` is in npm's syntax, or
- * with commas. Without it, the highest stable version is selected. Prereleases are only those of versions whose prerelease the range names, unless
- * `prereleases` is set. Throws PermanentError(InvalidTagPolicy) with the parser's message.
+ * with commas. Without it, the highest stable version is selected. A prerelease is a candidate if `prereleases` is set and its version is in the range, or if the
+ * range names a prerelease of the same version: `>=1.3.0-rc.1` admits `1.3.0-rc.2`, but not `1.4.0-rc.1`. Throws PermanentError(InvalidTagPolicy) with the
+ * parser's message.
  */
 export function semver(options: { range?: string; prereleases?: boolean | undefined; ofCharts?: boolean }): TagStrategy {
   const written = options.range?.trim();

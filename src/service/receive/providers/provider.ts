@@ -31,10 +31,13 @@ export interface Provider {
   readonly announcesScans?: true;
   /**
    * Whether the request proves that its sender knows one of the secrets; compares in constant time. It runs for unauthenticated requests, so it may read headers
-   * and hash the body, but must not parse anything.
+   * and hash the body, but must not parse anything. `headers.ts` has a function for each way in which senders prove it.
    */
   verify(delivery: Delivery, secrets: readonly string[]): boolean;
-  /** Parses a payload. Throws only MalformedBody (not this sender's format) and OversizedDelivery (too many entries or values). */
+  /**
+   * Parses a payload, with `read-payload.ts`, which keeps it within the limits of a delivery. Throws only MalformedBody (not this sender's format) and
+   * OversizedDelivery (too many entries or values).
+   */
   parse(delivery: Delivery): ParsedDelivery;
 }
 

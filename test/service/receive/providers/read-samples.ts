@@ -16,7 +16,7 @@ const list = z.object({
       decision: z.string().regex(/^(?:push(?:-optional)?|ignore(?:-[a-z-]+)?|handshake)$/),
       expected: z
         .object({
-          /** None where the payload names none. */
+          /** Null if the payload names no registry. */
           registry: z.string().nullable(),
           repository: z.string(),
           tags: z.array(z.string()),
