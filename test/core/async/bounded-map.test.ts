@@ -18,7 +18,7 @@ test('the entry that was not set or read for the longest time is evicted', () =>
   );
 });
 
-test('entries with a weight are evicted until the others are not too heavy together, and one that is too heavy alone is not kept', () => {
+test('weighted entries are evicted until their total fits, and an entry that is too heavy alone is not kept', () => {
   const map = new BoundedMap<string, number>(10, (value) => value);
   map.set('a', 4).set('b', 3).set('c', 3);
   assert.deepEqual([...map.keys()], ['a', 'b', 'c']);
@@ -36,7 +36,7 @@ test('entries with a weight are evicted until the others are not too heavy toget
   assert.deepEqual([...map.keys()], ['g']);
 });
 
-test('asking whether a key exists does not keep its entry', () => {
+test('asking whether a key exists does not count as a use of its entry', () => {
   const map = new BoundedMap<string, number>(2);
   map.set('a', 0).set('b', 1);
   assert.ok(map.has('a'));
@@ -44,7 +44,7 @@ test('asking whether a key exists does not keep its entry', () => {
   assert.deepEqual([...map.keys()], ['b', 'c']);
 });
 
-test('whatever is read, set, removed and cleared, the entries that were used last are kept, in the order of their use', () => {
+test('whatever is read, set, removed and cleared, a bounded map keeps the entries used last, in the order of their use', () => {
   const step = fc.record({ act: fc.constantFrom('get', 'set', 'set', 'delete', 'clear'), key: fc.integer({ max: 7, min: 0 }) });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
@@ -90,7 +90,7 @@ test('simultaneous callers share one request, and its answer is reused until it 
   assert.deepEqual(world.loads, ['a', 'a']);
 });
 
-test('a failure goes to all who wait for it, and is not cached', async () => {
+test('a failed request fails for all callers who wait for it, and is not cached', async () => {
   const world = createWorld();
   const fail = () => world.cache.get('a', () => Promise.reject(new Error('away')));
   const failed = await Promise.allSettled([fail(), world.get('a')]);
@@ -101,7 +101,7 @@ test('a failure goes to all who wait for it, and is not cached', async () => {
   assert.equal(await world.get('a'), 'a at 0');
 });
 
-test('when there are too many answers, the least recently used one is evicted', async () => {
+test('when there are too many cached answers, the least recently used one is evicted', async () => {
   const world = createWorld();
   for (const key of ['a', 'b', 'a', 'c', 'a', 'b']) await world.get(key);
   assert.deepEqual(world.loads, ['a', 'b', 'c', 'b']);

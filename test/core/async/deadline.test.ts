@@ -26,7 +26,7 @@ test('an exceeded deadline says how long it was', async () => {
   deadline.end();
 });
 
-test('work that several wait for is aborted when all have given up', () => {
+test('work that several callers wait for is aborted when all of them have given up', () => {
   const [ann, bob] = [new AbortController(), new AbortController()];
   const { signal, end } = whenAllAborted([ann.signal, bob.signal]);
   ann.abort(new Error('stopped'));
@@ -46,7 +46,7 @@ test('a deadline that was cancelled no longer aborts', () => {
   assert.equal(deadline.signal.aborted, false);
 });
 
-test('abortable settles with whichever comes first, and rejects at once for an aborted signal', async () => {
+test('abortable() settles with the work or the abort, whichever comes first, and rejects for a signal that is aborted already', async () => {
   const controller = new AbortController();
   assert.equal(await abortable(Promise.resolve(1), controller.signal), 1);
   assert.equal(await abortable(Promise.resolve(1)), 1);
@@ -57,7 +57,7 @@ test('abortable settles with whichever comes first, and rejects at once for an a
   await assert.rejects(abortable(Promise.reject(new Error('its own')), controller.signal), /enough/);
 });
 
-test('within returns undefined when the work is late, and otherwise its result, even if the process was suspended meanwhile', async () => {
+test('within() returns undefined for late work, and the result of other work even if the process was suspended in between', async () => {
   assert.equal(await within(1, never), undefined);
   assert.equal(await within(60_000, Promise.resolve(1)), 1);
   await assert.rejects(within(60_000, Promise.reject(new Error('its own'))), /its own/);

@@ -5,7 +5,7 @@ import { slicesUntil, sortInSlices } from '../../../src/core/async/in-parallel.t
 
 const { signal } = new AbortController();
 
-test('items are sorted as at once, and equal ones stay in their order', async () => {
+test('a sort in slices gives the same order as Array.sort, and keeps the order of equal items', async () => {
   const items = fc.array(fc.record({ key: fc.nat(20), place: fc.nat() }), { maxLength: 3_000, size: 'max' });
   await fc.assert(
     fc.asyncProperty(items, async (list) => {
@@ -16,7 +16,7 @@ test('items are sorted as at once, and equal ones stay in their order', async ()
   );
 });
 
-test('a sort of many items yields to others, and stops with its signal', async () => {
+test('a sort of many items yields to the event loop, and stops when its signal is aborted', async () => {
   const items = Array.from({ length: 200_000 }, (_, index) => `${(index * 7919) % 200_003}`);
   let turns = 0;
   const timer = setInterval(() => turns++, 0);

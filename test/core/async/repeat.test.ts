@@ -6,7 +6,7 @@ import { waitFor } from '../../harness/wait-for.ts';
 const hourMs = 3_600_000;
 const unexpected = (error: unknown) => assert.fail(String(error));
 
-it('retries after failures, reports each reason once, and then returns to its interval', async () => {
+it('repeated work is retried after failures, reports each reason once, and then returns to its interval', async () => {
   const pauses: number[] = [];
   const told: string[] = [];
   const answers = ['down', 'down', 'refused', 'refused', 'fine'];
@@ -35,7 +35,7 @@ it('retries after failures, reports each reason once, and then returns to its in
   assert.equal(calls, 5);
 });
 
-it('runs again soon when requested, even while it is running', async () => {
+it('repeated work runs again soon when requested, even while it is running', async () => {
   let calls = 0;
   const { promise, resolve } = Promise.withResolvers<void>();
   const repetition = repeat(() => (++calls === 1 ? promise : Promise.resolve()), {
@@ -51,7 +51,7 @@ it('runs again soon when requested, even while it is running', async () => {
   await repetition.stop();
 });
 
-it('aborts the running work when stopped, and does not report that as a problem', async () => {
+it('stopping repeated work aborts the current run, and does not report that as a problem', async () => {
   const repetition = repeat(
     (signal) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))),
     { everyMs: hourMs, backoffMs: () => 1, onProblem: unexpected },

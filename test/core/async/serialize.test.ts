@@ -26,7 +26,7 @@ test('calls for the same key run one at a time in order of arrival, and other ke
   assert.ok(log.indexOf('b1 ends') < log.indexOf('a1 ends'));
 });
 
-test('a failure goes to its own caller only, and the next call runs', async () => {
+test('a failed call rejects for its own caller only, and the next call with the key runs', async () => {
   const mutex = createKeyedMutex();
   const broken = mutex.run('a', () => Promise.reject(new Error('broken')));
   const nextRun = mutex.run('a', async () => 'fine');
@@ -45,7 +45,7 @@ function start() {
   return { writes, write };
 }
 
-test('a held mutex makes others with its key wait until it is released, and can be taken again', async () => {
+test('a held mutex makes other callers with its key wait until it is released, and can be taken again', async () => {
   const mutex = createKeyedMutex();
   const held = holdMutex(mutex, 'a');
   held.release();
@@ -80,7 +80,7 @@ test('two holders of the mutex of one key run one after the other', async () => 
   second.release();
 });
 
-test('items that arrive during a write are written together, in order, by the next one', async () => {
+test('items that arrive during a write are written together by the next write, in order', async () => {
   const { writes, write } = start();
   const first = write(1);
   await turn();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SingleFlight } from '../../../src/core/async/single-flight.ts';
 
-test('simultaneous calls share the work, and later ones do not', async () => {
+test('simultaneous calls share one run of the work, and a later call starts another', async () => {
   const flights = new SingleFlight<number>();
   let runs = 0;
   const work = async () => ++runs;
@@ -10,7 +10,7 @@ test('simultaneous calls share the work, and later ones do not', async () => {
   assert.equal(await flights.run('a', work), 3);
 });
 
-test('an error is shared and not cached', async () => {
+test('an error of shared work rejects for all callers, and is not cached', async () => {
   const flights = new SingleFlight<number>();
   const failure = new Error('broken');
   const outcomes = await Promise.allSettled([
@@ -24,7 +24,7 @@ test('an error is shared and not cached', async () => {
   assert.equal(await flights.run('a', async () => 1), 1);
 });
 
-test('a caller that gives up leaves alone, and the work is cancelled with the last one', async () => {
+test('a caller that gives up does not end the work for other callers, and the last one that gives up cancels it', async () => {
   const flights = new SingleFlight<number>();
   const first = new AbortController();
   const second = new AbortController();

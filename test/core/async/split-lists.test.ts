@@ -9,7 +9,7 @@ async function readAll(list: Buffer): Promise<unknown[]> {
   return pieces.flat();
 }
 
-test('split and read again, JSON is what it was, however it is written', async () => {
+test('JSON whose lists were split off and read again is unchanged, whatever its indentation', async () => {
   const list = fc.array(fc.jsonValue({ maxDepth: 3 }), { maxLength: 8 });
   const name = fc.constantFrom('report', 'a"b', '\\', 'list', '[]');
   const document = fc.record({
@@ -36,7 +36,7 @@ test('split and read again, JSON is what it was, however it is written', async (
   );
 });
 
-test('a list of any member is found, and one elsewhere is left', async () => {
+test('a list at the given path is split off, under any member name, and lists elsewhere stay in place', async () => {
   const { rest, lists } = await splitLists(Buffer.from('{"a":{"list":[1,{"list":[2]}]},"list":[3],"b":{"c":{"list":[4]}}}'), [
     anyMember,
     'list',
@@ -44,7 +44,7 @@ test('a list of any member is found, and one elsewhere is left', async () => {
   assert.deepEqual([rest, lists.map(String)], [{ a: { list: 0 }, list: [3], b: { c: { list: [4] } } }, ['1,{"list":[2]}']]);
 });
 
-test('a long list is read in pieces', async () => {
+test('a long list that was split off is read in pieces', async () => {
   const long = Array.from({ length: 5_000 }, (_, index) => ({ id: index, text: 'x,"]'.repeat(20) }));
   const pieces: (readonly unknown[])[] = [];
   for await (const piece of readPieces(Buffer.from(JSON.stringify(long).slice(1, -1)))) pieces.push(piece);
@@ -62,7 +62,7 @@ for (const [what, text] of Object.entries({
     await assert.rejects(splitLists(Buffer.from(text), [anyMember, 'list']));
   });
 
-test('a list whose elements are not JSON, or are too many for their length, is refused', async () => {
+test('reading a list whose elements are not JSON, or are too many for its length, is refused', async () => {
   await assert.rejects(readAll(Buffer.from('1,}')));
   await assert.rejects(readAll(Buffer.from('0,'.repeat(60_000) + '0')), /more than 16384 values/);
 });

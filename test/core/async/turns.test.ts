@@ -20,7 +20,7 @@ async function settle(): Promise<void> {
   for (let turn = 0; turn < 200; turn++) await Promise.resolve();
 }
 
-test('many items are visited in slices, all of them and in their order, and few items at once', async () => {
+test('many items are visited in slices, all of them in their order, and few items in a single slice', async () => {
   const { turns, passing } = openTurns();
   const items = Array.from({ length: 10_000 }, (_, index) => index);
   const visited: number[] = [];
@@ -44,7 +44,7 @@ test('many items are visited in slices, all of them and in their order, and few 
   assert.deepEqual([few, passing.length], [[1, 2, 3], 0]);
 });
 
-test('passes that follow each other share a slice', async () => {
+test('passes over few items that follow each other share a slice', async () => {
   const { turns, passing } = openTurns();
   const visits: number[] = [];
   const passes = async () => {
@@ -61,7 +61,7 @@ test('passes that follow each other share a slice', async () => {
   await done;
 });
 
-test('only one slice begins in a turn of the event loop, however many wait, in the order in which they came', async () => {
+test('only one slice begins in each turn of the event loop, in order of arrival, however many wait', async () => {
   const { turns, passing } = openTurns();
   const begun: string[] = [];
   for (const name of ['a', 'b', 'c']) void turns.next().then(() => begun.push(name));
@@ -73,7 +73,7 @@ test('only one slice begins in a turn of the event loop, however many wait, in t
   }
 });
 
-test('a slice waits for the end of what goes first', async () => {
+test('a slice waits until running priority work ends', async () => {
   const { turns, passing, pauses } = openTurns();
   let end: () => void = () => undefined;
   const first = turns.first(() => new Promise<string>((resolve) => (end = () => resolve('done'))));
@@ -88,7 +88,7 @@ test('a slice waits for the end of what goes first', async () => {
   assert.equal(hasBegun, true);
 });
 
-test('what goes first and takes long only makes slices rare, also if more of it comes all the time', async () => {
+test('priority work that takes long delays slices but never stops them, even if more of it arrives all the time', async () => {
   const { turns, passing, pauses } = openTurns();
   void turns.first(() => new Promise(() => undefined));
   const begun: number[] = [];
@@ -103,7 +103,7 @@ test('what goes first and takes long only makes slices rare, also if more of it 
   }
 });
 
-test('work that goes first and fails holds up nothing any more', async () => {
+test('priority work that fails no longer delays slices', async () => {
   const { turns, passing, pauses } = openTurns();
   await assert.rejects(
     turns.first(() => Promise.reject(new Error('no'))),

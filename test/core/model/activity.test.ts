@@ -26,13 +26,13 @@ test('a new request is recorded with who made it and why', () => {
   assert.equal(activitySchema.safeParse(found?.activity).success, true);
 });
 
-test('what a policy had before, and what is taken back, is no new request', () => {
+test('an action that a policy had before, or that is removed, is not recorded as a new request', () => {
   const before = { ...policy, actions: { rollbackTo, approve: `1.0.0@${digestOf('a')}` } };
   assert.deepEqual(newRequests('ImagePolicy', before, before, now), []);
   assert.deepEqual(newRequests('ImagePolicy', before, policy, now), []);
 });
 
-test('nobody is named for a request that another one is named for', () => {
+test('a new request does not get the user who is named for another request of the policy', () => {
   const requested = { action: 'approve', user: 'ada' } as const;
   const before = { ...policy, actions: { approve: `1.0.0@${digestOf('a')}` }, requested };
   const found = newRequests('ImagePolicy', before, { ...before, actions: { ...before.actions, requestedAt: '1' } }, now);
@@ -42,20 +42,20 @@ test('nobody is named for a request that another one is named for', () => {
   );
 });
 
-test('what the service asks of a policy that it made itself is no request of a person, and what a person asks is', () => {
+test("a rollback that the service asks of a child policy is not recorded as a person's request, and one of a user is", () => {
   const child = { ...policy, parent: { name: 'java' } };
   const after = { ...child, actions: { rollbackTo } };
   assert.deepEqual(newRequests('ImagePolicy', child, after, now), []);
   assert.equal(newRequests('ImagePolicy', child, { ...after, requested: { action: 'rollback', user: 'ada' } }, now).length, 1);
 });
 
-test('every replica gives the same request the same id, and another request another one', () => {
+test('every replica gives the same request the same id, and another request gets another id', () => {
   const idOf = (value: string) => newRequests('ImagePolicy', policy, { ...policy, actions: { rollbackTo: value } }, now)[0]?.id;
   assert.equal(idOf('1.0.0 a'), idOf('1.0.0 a'));
   assert.notEqual(idOf('1.0.0 a'), idOf('1.0.0 b'));
 });
 
-test('a notice is recorded without what only messages need, and its id is that of the notice', () => {
+test('a notice is recorded without the fields that only messages need, under the id of the notice', () => {
   const notice: Notice = {
     kind: 'RolledBack',
     subject: { kind: 'ImagePolicy', namespace: 'shop', name: 'web', uid: 'u1' },
@@ -90,7 +90,7 @@ test('a notice is recorded without what only messages need, and its id is that o
   );
 });
 
-test('each approval of several people is an action of its author, once', () => {
+test('each new approval of a policy with several approvers is recorded once, as an action of its author', () => {
   const approval = (user: string, reason?: string) => ({
     tag: '1.4.2',
     digest: digestOf('a'),

@@ -9,7 +9,7 @@ const approval = { namespace: 'shop', name: 'web', uid: 'u1', tag: '1.4.2', dige
 const link = signApproval(approval, secret);
 const [text = '', mac = ''] = link.split('.');
 
-describe('a link that approves', () => {
+describe('an approval link', () => {
   it('is read as it was signed, and fits into an address', () => {
     assert.deepEqual(readApproval(link, secret, now), approval);
     assert.equal(encodeURIComponent(link), link);
@@ -29,9 +29,9 @@ describe('a link that approves', () => {
   }))
     it(`is not read with ${name}`, () => assert.equal(readApproval(changed, secret, now), undefined));
 
-  it('is not read when it is too old', () => assert.equal(readApproval(link, secret, now + 1_000), undefined));
+  it('is not read when it has expired', () => assert.equal(readApproval(link, secret, now + 1_000), undefined));
 
-  it('is made for a day from a notice that names an image by its digest, and approves that of its set', () => {
+  it('is valid for a day, is made only from a notice with a digest, and approves the digest of the set if there is one', () => {
     const { namespace, name, uid, tag, digest } = approval;
     const subject = { kind: 'ImagePolicy', namespace, name, uid } as const;
     const bare = { kind: 'ApprovalRequired', subject, at: '2026-11-23T12:00:00Z', tag } as const;

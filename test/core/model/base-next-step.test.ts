@@ -43,11 +43,11 @@ const rows: readonly (readonly [name: string, subject: Partial<StepSubject>, ste
 ];
 
 for (const [name, subject, step] of rows)
-  test(`what can be done: ${name}`, () => {
+  test(`the next step for a workload in the case "${name}" is ${step}`, () => {
     assert.equal(nextStepOf({ image: tagged, state: 'Behind', ...subject }, selected), step);
   });
 
-test('every step is reached by one of the rows', () => {
+test('the cases of this test reach every next step', () => {
   const reached = new Set(rows.map(([, , step]) => step));
   assert.deepEqual(
     Object.keys(baseSteps).filter((step) => !reached.has(step as BaseStep)),

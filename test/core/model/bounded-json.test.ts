@@ -24,9 +24,10 @@ describe('bounded JSON', () => {
   ] as const)
     it(`is refused before it is parsed: ${name}`, () => assert.throws(() => parseBoundedJson(json), expected));
 
-  it('counts nothing in texts', () => assert.deepEqual(parseBoundedJson(`["${'[{,'.repeat(100_000)}"]`), ['[{,'.repeat(100_000)]));
+  it('does not count brackets and commas inside strings', () =>
+    assert.deepEqual(parseBoundedJson(`["${'[{,'.repeat(100_000)}"]`), ['[{,'.repeat(100_000)]));
 
-  it('is what is read of manifests and configurations', () => {
+  it('is used to parse manifests and image configurations', () => {
     const huge = Array.from({ length: 40_000 }, () => 1);
     assert.equal(parseManifest(Buffer.from(JSON.stringify({ schemaVersion: 2, layers: [], huge }))), undefined);
     assert.deepEqual(parseImageConfig(Buffer.from(JSON.stringify({ os: 'linux', architecture: 'amd64', huge }))), {});
@@ -58,7 +59,7 @@ describe('bounded JSON', () => {
     assert.equal(parseImageConfig(config).rootfs?.diff_ids.length, 512);
   });
 
-  it('is how everything is parsed that comes from registries', () => {
+  it('is used for all JSON that comes from registries', () => {
     // Tag lists in pieces; the others are files and tokens of the operator, and texts of Redis whose size is checked.
     const others = [
       'service/registry/tag-page.ts',

@@ -36,7 +36,7 @@ test('a change of a ConfigMap holds while the key has what was written, in the f
   assert.deepEqual(heldChanges(mapWith(`evil.example.com/other:1.1.0`)), []);
 });
 
-test('the same image at another time is another change', () => {
+test('the same image written to a ConfigMap at another time is another change', () => {
   const [change] = heldChanges(mapWith('1.1.0'));
   assert.ok(change);
   assert.equal(isRestartedFor([change], { [change.key]: change.what }), true);
@@ -67,7 +67,7 @@ const configured: readonly CustomTarget[] = [
   },
 ];
 
-test('a ConfigMap that is named twice is one, with all that it restarts', () => {
+test('a ConfigMap that is configured twice is one target, with all the workloads that it restarts', () => {
   const named = namedConfigMaps(configured);
   assert.deepEqual(named, [
     {
@@ -83,7 +83,7 @@ test('a ConfigMap that is named twice is one, with all that it restarts', () => 
   assert.deepEqual(kindsOfRestarts([]), []);
 });
 
-test('policies may write the named key of the named ConfigMap for the named repository alone', () => {
+test('policies may write only the configured key of the configured ConfigMap, and only for its repository', () => {
   const check = (object: object, path: string, image = repository) =>
     'fields' in
     checkFields(

@@ -44,14 +44,15 @@ const rows: readonly (readonly [string, unknown, RegExp])[] = [
   ['another error', new Error('outer', { cause: new Error('inner') }), /^outer: inner$/],
 ];
 
-for (const [name, error, expected] of rows) test(`${name} in words`, () => assert.match(describeConnectionError(error), expected));
+for (const [name, error, expected] of rows)
+  test(`${name} is explained in words`, () => assert.match(describeConnectionError(error), expected));
 
-test('only errors of connections are explained', () => {
+test('only connection errors are explained', () => {
   for (const other of [undefined, 'text', new Error('no code'), withCode('toString'), withCode('EACCES')])
     assert.equal(explainConnection(other), undefined);
 });
 
-test('a client replaces remedies by its own', () => {
+test('a client can replace the suggested remedies with its own', () => {
   const own = { UnknownAuthority: 'set caFile' };
   assert.match(describeConnectionError(withCode('SELF_SIGNED_CERT_IN_CHAIN'), own), /; set caFile$/);
   assert.match(describeConnectionError(refused, own), /; check the host/);

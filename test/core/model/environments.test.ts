@@ -76,9 +76,10 @@ const rows: readonly (readonly [name: string, status: PolicyStatus, stage: objec
     { state: 'NotCopied', ...why('NotCopied') },
   ],
 ];
-for (const [name, status, stage] of rows) test(`where an image is: ${name}`, () => assert.deepEqual(stagesOf(status), stage));
+for (const [name, status, stage] of rows)
+  test(`the stage of an image is found in the case "${name}"`, () => assert.deepEqual(stagesOf(status), stage));
 
-test('an image that ran before is shown where another policy still knows it', () => {
+test('an image that ran before is shown as "Ran" for a policy where another policy still knows it', () => {
   const before = policyOf({ name: 'staging', status: { ...runs(a), ...changed('RolledOut') } });
   const images = imagesOnTheirWay([before, policyOf({ name: 'production', status: runs(b) })]);
   assert.deepEqual(
@@ -90,7 +91,7 @@ test('an image that ran before is shown where another policy still knows it', ()
   );
 });
 
-test('of a policy that may not be read, only what a follower has seen of it is shown', () => {
+test('a policy that the caller may not read is shown only with what its follower has seen of it', () => {
   const seen: Environment = { namespace: 'staging', name: 'web', digest: b, tag: '1.1.0', since };
   assert.deepEqual(imagesOnTheirWay([seen]), [
     { digest: b, tag: '1.1.0', stages: [{ namespace: 'staging', name: 'web', state: 'Healthy', since }] },
@@ -98,7 +99,7 @@ test('of a policy that may not be read, only what a follower has seen of it is s
   assert.deepEqual(imagesOnTheirWay([{ namespace: 'staging', name: 'web', message: 'it does not exist' }]), []);
 });
 
-test('companions are not shown, and there are at most ten rows', () => {
+test('images of companions are not shown, and at most ten images are listed', () => {
   const companion = (runs(a).targets ?? []).map((one) => ({ ...one, companion: true }));
   assert.deepEqual(imagesOnTheirWay([policyOf({ status: { targets: companion } })]), []);
   const many = '0123456789abcdef'.split('').map((letter) => policyOf({ name: `p${letter}`, status: runs(digestOf(letter)) }));

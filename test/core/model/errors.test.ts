@@ -32,7 +32,7 @@ const table: [name: string, thrown: unknown, text: string][] = [
 ];
 
 for (const [name, thrown, text] of table) {
-  test(`describes ${name}`, () => assert.equal(describeError(thrown), text));
+  test(`${name} is described as ${JSON.stringify(text).slice(0, 50)}`, () => assert.equal(describeError(thrown), text));
 }
 
 test('describing a cycle of causes terminates', () => {
@@ -41,7 +41,7 @@ test('describing a cycle of causes terminates', () => {
   assert.equal(describeError(error), 'ring');
 });
 
-test('errors say what happens next', () => {
+test('a PermanentError has a reason and a cause, and a WaitError has a reason and the time until which to wait', () => {
   const cause = new Error('404');
   const permanent = new PermanentError('RepositoryNotFound', 'no such repository', { cause });
   assert.deepEqual([permanent.reason, permanent.name, permanent.cause], ['RepositoryNotFound', 'PermanentError', cause]);

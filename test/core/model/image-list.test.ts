@@ -13,7 +13,7 @@ const other = (index: number) => `shop/other-${index}:1@${b}`;
 const listed = { tag: '1.3.0', digest: a };
 const entry = `registry.example.com/shop/proxy:1.3.0@${a}`;
 
-describe('a companion is found', () => {
+describe('a companion is found in the image list', () => {
   for (const [what, text] of [
     ['alone', entry],
     ['between others, after commas', `${other(1)},${entry},${other(2)}`],
@@ -32,7 +32,7 @@ describe('a companion is found', () => {
   });
 });
 
-describe('a companion is not found, and why is said:', () => {
+describe('a companion is not found in the image list, with a reason:', () => {
   for (const [what, text, why] of [
     ['there is no list', undefined, /does not list what belongs to it/],
     ['the list is empty', ' ,\n', /does not name it/],
@@ -64,7 +64,7 @@ describe('a companion is not found, and why is said:', () => {
     });
 });
 
-test('the longest lists of odd characters are answered with a reason as well', () => {
+test('the longest image lists of odd characters are refused with a reason as well', () => {
   for (const part of [',', ' ', ':', '@', '/', 'a/', 'a.', '-']) {
     const list = readImageList({ [imageListAnnotation]: part.repeat(16 * 1_024).slice(0, 16 * 1_024) });
     assert.ok('missing' in findListed(list, proxy, aliases), part);

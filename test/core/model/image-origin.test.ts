@@ -57,7 +57,7 @@ describe('the origin of an image', () => {
     assert.deepEqual(read('main', '<1.4.2>'), { repository: 'https://github.com/shop/web' });
   });
 
-  it('is that of the first set that names a source, with the revision beside it', () => {
+  it('is that of the first labels or annotations that name a source, together with the revision beside it', () => {
     const sets = [
       { [key('revision')]: old },
       { [key('source')]: 'https://github.com/shop/web' },

@@ -136,7 +136,7 @@ for (const [given, normal] of hosts) {
   test(`the registry ${JSON.stringify(given)} is ${normal}`, () => assert.equal(normaliseRegistry(given), normal));
 }
 
-test('aliases are resolved last, and once', () => {
+test('registry aliases are resolved last, and only once', () => {
   const aliases = new Map([
     ['registry.internal:5000', 'registry.example.com'],
     ['docker.io', 'mirror.example.com'],
@@ -159,7 +159,7 @@ test('leading and trailing slashes of a repository in a payload are removed', ()
   assert.deepEqual(normaliseRepository('registry.example.com', '/Team/App/'), { registry: 'registry.example.com', path: 'team/app' });
 });
 
-test('repositories are compared in full, never by prefix', () => {
+test('repositories are compared by their full names, never by prefix', () => {
   const repository = (text: string) => parseImageReference(text).repository;
   assert.ok(sameRepository(repository('nginx:1'), repository('docker.io/library/nginx@' + digest)));
   assert.ok(!sameRepository(repository('team/app'), repository('team/app-foo')));

@@ -10,7 +10,7 @@ import { digestOf, workloadOf } from './samples.ts';
 const update: LastUpdate = { policy: 'uid', at: changedAt, trigger: 'Webhook', from: `${image}:1.2.3`, to: `${image}:1.3.0` };
 const [a, b] = [digestOf('a'), digestOf('b')];
 
-test('what is written is read back unchanged', () => {
+test('a record of the last update is read back as it was written', () => {
   const name = fc.stringMatching(/^[a-z0-9./:@-]{1,512}$/);
   const digest = fc.option(fc.constantFrom(a, b), { nil: undefined });
   const updates = fc
@@ -24,7 +24,7 @@ test('what is written is read back unchanged', () => {
   fc.assert(fc.property(updates, (found) => assert.deepEqual(parseLastUpdate(formatLastUpdate(found)), found)));
 });
 
-test('anything else is read as nothing, and never as an error', () => {
+test('an annotation that is no record of an update is read as absent, never as an error', () => {
   const bad: unknown[] = [
     undefined,
     7,
@@ -67,7 +67,7 @@ for (const [name, container, holds] of rows) {
   });
 }
 
-test('a change by another policy is not ours', () => {
+test("a change that another policy made is not taken for the policy's own", () => {
   const container = { name: 'web', image: `${image}:1.3.0`, imageOwner: 'image-watcher', lastUpdate: update };
   assert.deepEqual([ownUpdate(container, 'uid'), ownUpdate(container, 'other')], [update, undefined]);
 });
@@ -76,7 +76,7 @@ const change = { container: 'web', index: 0, from: `${image}:1.2.3`, to: `${imag
 const details = { policy: 'uid', trigger: 'Webhook', at: afterChange(0), digest: undefined } as const;
 const running = (lastUpdate?: LastUpdate) => workloadOf({ web: { image: `${image}:1.2.3`, ...(lastUpdate && { lastUpdate }) } });
 
-test('a change is remembered if it is short enough, whether the workload has a rollout or not', () => {
+test('a change is recorded on the workload unless its names are too long, whether the workload has a rollout or not', () => {
   const long = { ...change, from: `${image}:${'x'.repeat(600)}` };
   for (const workload of [running(), { ...running(), rollout: rolloutOf() }]) {
     assert.deepEqual(withUpdates(workload, [change], details)[0]?.update, update);
@@ -84,7 +84,7 @@ test('a change is remembered if it is short enough, whether the workload has a r
   }
 });
 
-test('the tag is remembered in addition for fields that hold only a digest', () => {
+test('the record of a field that holds only a digest also contains the tag', () => {
   const digests = { ...change, from: `${image}@${a}`, to: `${image}@${b}` };
   const tagOf = (one: typeof change) => withUpdates(running(), [one], { ...details, tag: 'main', digest: b })[0]?.update?.tag;
   assert.deepEqual([tagOf(digests), tagOf(change)], ['main', undefined]);
@@ -125,13 +125,13 @@ test('the next change of a container keeps the changes of other policies for an 
   );
 });
 
-test('a loop is not forgotten because of new images, however many arrive', () => {
+test('a loop of changes is not forgotten because of new images, however many arrive', () => {
   const releases = Array.from({ length: 60 }, (_, index) => [`2.0.${index}`, 100 + index] as const);
   const found = remembersAfter([...[0, 10, 20, 30, 40].map((seconds) => ['1.3.0', seconds] as const), ...releases]);
   assert.equal(countsAt(found, 200)['1.3.0'], 5);
 });
 
-test('the memory is bounded, whoever wrote it', () => {
+test('the record of changes stays bounded, even if somebody forged a long one', () => {
   const times = fc.array(
     fc.integer({ min: 0, max: 3_599 }).map((seconds) => afterChange(seconds).toISOString().replace('.000Z', 'Z')),
     {
@@ -156,13 +156,13 @@ test('the memory is bounded, whoever wrote it', () => {
   );
 });
 
-test('a record that is longer than any of ours is not parsed', () => {
+test('an annotation that is longer than any record of an update is not parsed', () => {
   const written = JSON.stringify(update);
   assert.ok(parseLastUpdate(`${written}${' '.repeat(1_000)}`));
   assert.equal(parseLastUpdate(`${written}${' '.repeat(32_768)}`), undefined);
 });
 
-test('of a forged memory only readable times of the last hour count', () => {
+test('only readable times of the last hour count in a forged record of changes', () => {
   const written = (earlier: unknown) => parseLastUpdate(JSON.stringify({ ...update, earlier }));
   const at = [changedAt];
   for (const odd of [7, {}, 'x', [], [null, 7, 'x', [], {}], [{ tag: '', at }], [{ tag: '1', at: [] }], [{ tag: '1', at: ['soon', 7] }]])
@@ -173,7 +173,7 @@ test('of a forged memory only readable times of the last hour count', () => {
   assert.deepEqual(recentChanges(ahead, afterChange(0)), [{ tag: '1.3.0', at: [changedAt, '2026-03-01T12:04:00Z'] }]);
 });
 
-test('the annotation has a name that the API server accepts', () => {
+test('the annotation for a container or a field always has a name that the API server accepts', () => {
   const nameOf = (container: string) => updateAnnotation(container)?.replace('last-update.operator.technomad.dev/', '');
   assert.deepEqual(['web', 'spec.parameters[0].value', '…values.image_tag', '_', ''].map(nameOf), [
     'web',

@@ -50,7 +50,7 @@ test('of several annotations of one person, the latest counts alone', () => {
   assert.deepEqual(read, [later]);
 });
 
-test('not more people are read than a status has room for', () => {
+test('at most as many approvals are read as a status has room for', () => {
   const many = Array.from({ length: 100 }, (_, index) => ({ ...approval, user: `user-${index}` }));
   const annotations = Object.fromEntries(many.map((one) => [approvalAnnotation(one.user), formatApproval(one)]));
   assert.equal(readApprovals(annotations).length, 32);

@@ -20,9 +20,10 @@ const rows: readonly (readonly [name: string, text: unknown, expected: NamedHold
   ['any other text', 'incident 4711\nof today', { reason: 'incident 4711 of today' }],
   ['a time that is none', '2026-99-01T12:00:00Z ada', { reason: '2026-99-01T12:00:00Z ada' }],
 ];
-for (const [name, text, expected] of rows) test(`a hold is read: ${name}`, () => assert.deepEqual(read(text), expected));
+for (const [name, text, expected] of rows)
+  test(`the annotation of a hold is read correctly in the case "${name}"`, () => assert.deepEqual(read(text), expected));
 
-test('what is written is read again, and no text ends a hold by its form', () => {
+test('a hold is read back as it was written, and any text but an empty one is a hold', () => {
   const word = fc.string({ minLength: 1, maxLength: 40, unit: fc.constantFrom('a', 'b', ':', '.', '@', '-') });
   fc.assert(
     fc.property(fc.date({ noInvalidDate: true, min: new Date(0), max: new Date('9999-01-01') }), word, word, (time, user, reason) => {
@@ -33,7 +34,7 @@ test('what is written is read again, and no text ends a hold by its form', () =>
   fc.assert(fc.property(fc.string({ minLength: 1 }), (text) => assert.equal(read(text) === undefined, text.trim() === '')));
 });
 
-test('a hold is described with what is known of it', () => {
+test('the description of a hold contains what is known of its time, user and reason', () => {
   assert.equal(describeHold({ at, user: 'ada', reason: 'sale' }), `since ${at} by ada: sale`);
   assert.equal(describeHold({ at }), `since ${at}`);
   assert.equal(describeHold({ reason: 'true' }), 'true');

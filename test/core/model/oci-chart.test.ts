@@ -26,9 +26,9 @@ const rows: [name: string, url: string, chart: string, expected: string | undefi
   ['a text of a megabyte', `oci://ghcr.io/${'a'.repeat(1e6)}`, '', undefined],
 ];
 for (const [name, url, chart, expected] of rows)
-  test(`${name}: ${expected ?? 'no OCI repository'}`, () => assert.equal(chartRepository(url, chart), expected));
+  test(`${name} names ${expected ?? 'no OCI repository'}`, () => assert.equal(chartRepository(url, chart), expected));
 
-test('a tag has "_" where the version has "+"', () => {
+test('the tag of a chart has "_" where its version has "+"', () => {
   assert.equal(tagOfVersion('1.2.3-rc.1+build.5'), '1.2.3-rc.1_build.5');
   assert.equal(versionOfTag('1.2.3-rc.1_build.5'), '1.2.3-rc.1+build.5');
 });

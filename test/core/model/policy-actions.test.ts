@@ -9,7 +9,7 @@ import {
 } from '../../../src/core/model/policy-actions.ts';
 import { digestOf } from './samples.ts';
 
-test('who requested an action is known as long as the action is as it was requested', () => {
+test('the user of a request is known only while the action is unchanged since the request', () => {
   const actions = { approve: `1.0.0@${digestOf('a')}`, rollbackTo: 'previous 2026-03-01T12:00:00Z' };
   const by = (value: unknown) =>
     readRequest({
@@ -23,7 +23,7 @@ test('who requested an action is known as long as the action is as it was reques
     assert.equal(by(value), undefined, String(value));
 });
 
-test('nobody is named as the user by the end of a value', () => {
+test('a value that ends like a user name does not make anybody else the user of a request', () => {
   // The admission policy has compared the whole text: action, value as it is written, own name.
   const values = [
     `previous ${'x'.repeat(244)} ada${' '.repeat(253)}`,
@@ -46,7 +46,7 @@ test('a request is written with its user and its reason, and read back with them
   assert.equal(readRequest(long)?.reason?.length, maxReason);
 });
 
-test('a reason belongs to one request, and the next request removes it', () => {
+test('a reason belongs to one request, and is not read for the next request', () => {
   const first = requestAnnotations('rollback', 'previous 2026-03-01T12:00:00Z', { user: 'ada', reason: 'payments fail' });
   const next = requestAnnotations('rollback', 'previous 2026-03-01T13:00:00Z', { user: 'bob' });
   assert.deepEqual(readRequest({ ...first, ...next }), { action: 'rollback', user: 'bob' });

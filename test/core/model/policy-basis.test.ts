@@ -30,12 +30,12 @@ const cases: readonly (readonly [string, boolean, PolicyStatus])[] = [
 ];
 
 for (const [what, isAlike, status] of cases)
-  test(`in the status, ${what} ${isAlike ? 'decides nothing' : 'decides'}`, () => {
+  test(`a changed status ${isAlike ? 'does not change' : 'changes'} the decision if the difference is: ${what}`, () => {
     assert.equal(decideAlike({ status: before }, { status }), isAlike);
     assert.equal(decideAlike({ status }, { status: before }), isAlike);
   });
 
-test('of the actions, all decide but the request to check', () => {
+test('every action of a user changes the decision, except the request to check', () => {
   const alike = (actions: ImagePolicy['actions'] & {}) => decideAlike({ status: before }, { status: before, actions });
   assert.deepEqual([{}, { requestedAt: 'now' }].map(alike), [true, true]);
   assert.deepEqual([{ approve: 'x' }, { rollbackTo: 'x' }, { release: 'x' }].map(alike), [false, false, false]);

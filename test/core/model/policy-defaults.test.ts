@@ -27,13 +27,13 @@ test('the value of a policy wins, then that of its namespace, then that of the c
   assert.deepEqual(used.origins, { poll: 'policy', minAge: 'namespace', windows: 'cluster', rollout: 'built-in' });
 });
 
-test('the first entry of a namespace that has a setting counts', () => {
+test('if several entries select a namespace, the first one that has a setting provides it', () => {
   const used = withDefaults(silent, [{ minAge: 1 }, { minAge: 2, rollout: hold }], { rollout: unwatched });
   assert.deepEqual([used.minAgeMs, used.rollout, used.maxParallel], [1, hold.settings, 3]);
   assert.equal(used.origins.rollout, 'namespace');
 });
 
-test('rollouts that a default does not watch, and windows that a policy has none of', () => {
+test('a default can turn the watching of rollouts off, and a policy with an empty list of windows gets no default windows', () => {
   const used = withDefaults(silent, [], { rollout: unwatched });
   assert.equal('rollout' in used, false);
   const always = specOf({ ...silent, windows: [], origins: { ...builtIn, windows: 'policy' } });
@@ -45,7 +45,7 @@ test('without defaults, a spec stays the same object', () => {
   assert.equal(withDefaults(specOf(), [{ poll: 1, minAge: 1, windows: night, rollout: hold }], {}).minAgeMs, undefined);
 });
 
-test('what replaces a tag has no default of minAge, because the base whose rebased image it is has waited', () => {
+test('a policy that replaces a tag gets no default minAge, because the base of the rebased image has waited already', () => {
   const strategy = { ...silent.strategy, replaces: '1.4.2' };
   const used = withDefaults(specOf({ ...silent, strategy }), [{ minAge: 1 }], { minAge: 2, windows: night });
   assert.deepEqual([used.minAgeMs, used.origins.minAge, used.windows], [undefined, 'built-in', night]);
@@ -61,7 +61,7 @@ const rules: NamespaceRules = {
   ],
 };
 
-test('namespaces by name, by label, or by either', () => {
+test('defaults select namespaces by name, by label, or by either of both', () => {
   const polls = (namespace: string, labels?: Record<string, string>) => matchingDefaults(rules, namespace, labels).map(({ poll }) => poll);
   assert.deepEqual([polls('shop'), polls('ops'), polls('other'), polls('other', {})], [[1], [3], [], []]);
   assert.deepEqual(

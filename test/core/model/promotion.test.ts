@@ -60,7 +60,7 @@ const proofs: readonly (readonly [
   ['none runs it, though it is promoted', a, undefined, promoted(b), 'missing'],
 ];
 for (const [name, staging, load, promote, expected] of proofs)
-  test(`the proof is "${expected}" where ${name}`, () => {
+  test(`the proof of an image is "${expected}" in the case "${name}"`, () => {
     const at = new Date('2026-03-01T12:00:30Z');
     const followed = { policies: [shows('staging', staging), shows('load', load)], at };
     const proof = proofFor(candidate, { after, actions: promote === undefined ? {} : { promote } }, followed);
@@ -95,13 +95,13 @@ const statuses: readonly (readonly [name: string, status: PolicyStatus, actions:
   ['is on hold since nobody knows when', { latest, conditions: [condition('Held', 'OnHold')] }, { hold: { reason: 'x' } }, /remove it/],
 ];
 for (const [name, status, actions, expected] of statuses)
-  test(`what may be promoted of a policy that ${name}`, () => {
+  test(`a policy that ${name} has ${expected === 'waits' ? 'an image' : 'no image'} to promote`, () => {
     const found = promotable(status, actions);
     if (expected === 'waits') assert.deepEqual(found, candidate);
     else assert.match(('why' in found && found.why) || '', expected);
   });
 
-test('the value of a promotion is read again, and is not before the hold that it passes', () => {
+test('a promotion is read back as it was written, and is never earlier than the hold that it overrides', () => {
   const value = promotionValue(candidate, { hold: { at: '2026-03-01T14:00:02.000Z' } }, now);
   assert.deepEqual(parsePromotion(value), { ...candidate, at: new Date('2026-03-01T14:00:02Z') });
   assert.equal(holdOn(candidate, { hold: { at: '2026-03-01T14:00:02.000Z' }, promote: value }, now), undefined);

@@ -92,7 +92,7 @@ const ignored: [name: string, push: Partial<ClaimedPush> | { without: keyof Clai
 ];
 
 for (const [name, push, reason] of ignored) {
-  test(`ignores ${name}`, () => {
+  test(`a push is ignored because of ${name}`, () => {
     const given: ClaimedPush = 'without' in push ? { ...claimed, [push.without]: undefined } : { ...claimed, ...push };
     const result = acceptPush(given, context);
     assert.ok(!isPushEvent(result));
@@ -102,7 +102,7 @@ for (const [name, push, reason] of ignored) {
   });
 }
 
-test('a repository is used as written, without guessing', () => {
+test('an invalid repository name is not corrected by guessing', () => {
   for (const repository of [' /debian', 'debian ', 'shop//web', 'shop/ /web']) {
     assert.match(JSON.stringify(acceptPush({ ...claimed, repository }, context)), /not a valid repository name/, repository);
   }
@@ -114,7 +114,7 @@ for (const mediaType of [
   'application/vnd.oci.image.manifest.v1+json',
   'application/vnd.oci.image.index.v1+json',
 ]) {
-  test(`accepts ${mediaType}`, () => assert.equal(accepted({ mediaType }).tag, '1.2.3'));
+  test(`a push of the media type ${mediaType} is accepted`, () => assert.equal(accepted({ mediaType }).tag, '1.2.3'));
 }
 
 test('charts and other artifacts are accepted, because policies may select them', () => {

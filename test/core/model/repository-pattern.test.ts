@@ -49,7 +49,7 @@ describe('matchesRepository', () => {
   });
 });
 
-it('a pattern covers another that means only images of its own, in whatever spelling', () => {
+it('a pattern covers another one if every repository of the other matches it, whatever the spelling', () => {
   const covers = (wide: string, narrow: string) => coversPattern(normalisePattern(wide), normalisePattern(narrow));
   for (const [wide, narrow] of [
     ['*', 'nginx'],
@@ -71,7 +71,7 @@ it('a pattern covers another that means only images of its own, in whatever spel
   }
 });
 
-it('what no repository can match is refused, and what to write instead is said', () => {
+it('a pattern that no repository can match is refused, with what to write instead', () => {
   for (const pattern of ['*', '*-web', 'web.*', 'a.example:*/x', '*.example.com/web', '*:5000/web', 'shop/*', 'a.example/*/web'])
     assert.doesNotThrow(() => checkRepositoryPattern(pattern), pattern);
   for (const pattern of ['a.example//web', '/shop/*', 'a.example/shop/', 'a.example/-*', 'a.example/.web', '-/*'])

@@ -6,7 +6,7 @@ const digest = (letter: string) => `sha256:${letter.repeat(64)}`;
 const [a, b, c] = [digest('a'), digest('b'), digest('c')];
 const context = { receiver: 'prod', aliases: new Map<string, string>() };
 
-test('a scan is normalised as a push is, and what is neither a tag nor a digest is left out', () => {
+test('a scan is normalised as a push is, and an invalid tag or digest is left out', () => {
   const claimed = { type: 'SCANNING_COMPLETED', registry: 'Harbor.example.com:443', repository: 'shop/web', tag: '1.0', digest: a };
   const repository = { registry: 'harbor.example.com', path: 'shop/web' };
   assert.deepEqual(acceptScan(claimed, context), { receiver: 'prod', repository, tag: '1.0', digest: a });
@@ -24,7 +24,7 @@ const waiting = {
   replicated: { tag: '1.0' },
 };
 const rows: [name: string, scan: { tag?: string; digest?: string }, started: (keyof typeof waiting)[]][] = [
-  ['of a digest, and whatever has none', { digest: b }, ['second', 'replicated']],
+  ['of a digest, like pushes without a digest', { digest: b }, ['second', 'replicated']],
   ['of a digest and a tag', { digest: a, tag: '1.0' }, ['first', 'replicated']],
   ['of a tag that was moved: the digest decides', { digest: b, tag: '1.0' }, ['second', 'replicated']],
   ['of a tag', { tag: '1.0' }, ['first', 'replicated']],
@@ -32,7 +32,7 @@ const rows: [name: string, scan: { tag?: string; digest?: string }, started: (ke
   ['of something', {}, ['first', 'second', 'replicated']],
 ];
 for (const [name, scan, started] of rows) {
-  test(`a scan starts pushes: ${name}`, () => {
+  test(`the pushes ${started.join(', ')} start after a scan ${name}`, () => {
     const all = Object.values(waiting);
     assert.deepEqual(
       startedByScan(all, scan),
@@ -41,7 +41,7 @@ for (const [name, scan, started] of rows) {
   });
 }
 
-test('a push of another digest was not scanned, though its tag was; one without a digest may have been', () => {
+test('a push counts as scanned by its digest, whatever its tag, and by the scan of any image if it has no digest', () => {
   const ended = [{ tag: '1.0', digest: a }];
   assert.deepEqual(
     [

@@ -11,11 +11,11 @@ const status = (more: Partial<PolicyStatus> = {}): PolicyStatus => ({
   ...more,
 });
 
-test('an image that had to wait is still that of the push which made the policy select it', () => {
+test('an image that had to wait is attributed to the push that made the policy select it', () => {
   assert.equal(selectingPush(status(), image, 'Approval'), 'push');
 });
 
-test('an image that something else made the policy select is that of no push', () => {
+test('an image that was not selected because of a push is attributed to no push', () => {
   assert.equal(selectingPush(status(), { ...image, digest: 'sha256:other' }, 'Approval'), undefined);
   assert.equal(selectingPush(status(), { ...image, tag: '1.4.1' }, 'Approval'), undefined);
   assert.equal(selectingPush(status({ trigger: { source: 'Poll', handledAt: trigger.handledAt } }), image, 'Approval'), undefined);
@@ -32,7 +32,7 @@ test('an image that something else made the policy select is that of no push', (
   assert.equal(selectingPush({}, image, 'Approval'), undefined);
 });
 
-test('an image that was applied before is that of its push only where it goes on after a wait, as in waves', () => {
+test('an image that was applied before is attributed to its push only when it continues after a wait, as in waves', () => {
   const applied: HistoryEntry = {
     kind: 'Deployment',
     namespace: 'shop',

@@ -96,9 +96,9 @@ describe('the severity of a fix', () => {
     windowsUnless: { windowsUnless: { fixes: 'Medium' } },
     notMoreThanRunning: { vulnerabilities: { ...rules, notMoreThanRunning: 'Low' } },
   } as const))
-    it(`is less if ${what} names less`, () => assert.ok(found(waits('MinAge'), spec, medium)));
+    it(`is lower than High if ${what} names a lower one`, () => assert.ok(found(waits('MinAge'), spec, medium)));
 
-  it('decides which of two images is named', () => {
+  it('decides which of two images is shown as the fix', () => {
     const other = assessmentOf({ fixes: vulnerabilities('CVE-9 High') }, { tag: '1.5.0', digest: digestOf('c') });
     for (const vulnerabilities of [
       [assessmentOf(), other],
@@ -110,7 +110,7 @@ describe('the severity of a fix', () => {
   });
 });
 
-it('says what runs, what is fixed and added, and what the fix waits for', () => {
+it('the message of a waiting fix says what runs, what is fixed and added, and what the fix waits for', () => {
   const assessed = assessmentOf(
     { adds: vulnerabilities('CVE-8 High', 'CVE-9 Low') },
     {
@@ -127,7 +127,7 @@ it('says what runs, what is fixed and added, and what the fix waits for', () => 
   );
 });
 
-it('shows that a report has hidden characters in its ids', () => {
+it('hidden characters in the vulnerability ids of a report are replaced by visible ones', () => {
   const assessed = assessmentOf({ fixes: [{ id: 'CVE-1\u202E\n\u200B', severity: 'Critical' }] });
   const fix = waitingFixOf({ spec: specOf(), status: { ...kept, ...waits('MinAge'), vulnerabilities: [assessed] } });
   assert.deepEqual(fix?.fixes, [{ id: 'CVE-1\uFFFD\uFFFD\uFFFD', severity: 'Critical' }]);

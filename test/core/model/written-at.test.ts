@@ -4,7 +4,7 @@ import { specWrittenAt } from '../../../src/core/model/written-at.ts';
 
 const entry = (time: unknown, fields: object) => ({ manager: 'kubectl', time, fieldsV1: fields });
 
-test('the latest write of the spec counts, whoever made it, and no other one', () => {
+test('the time of a spec is that of its latest write by any manager, and writes of other fields do not count', () => {
   const entries = [
     entry('2026-11-23T12:00:05Z', { 'f:spec': { 'f:image': {} } }),
     entry('2026-11-23T12:00:04Z', { 'f:spec': {} }),
@@ -13,7 +13,7 @@ test('the latest write of the spec counts, whoever made it, and no other one', (
   assert.equal(specWrittenAt(entries), '2026-11-23T12:00:05Z');
 });
 
-test('nothing is said where the fields are missing or of another form', () => {
+test('a spec has no known write time if managedFields are missing or malformed', () => {
   for (const entries of [[], [null, 'x', 7], [entry(undefined, { 'f:spec': {} })], [{ time: '2026-11-23T12:00:05Z' }]])
     assert.equal(specWrittenAt(entries), undefined);
 });

@@ -126,7 +126,7 @@ const rows: [about: string, given: Given, expected: string][] = [
 ];
 
 for (const [about, given, expected] of rows)
-  test(`approvals: ${about}`, () => {
+  test(`approvals are counted correctly in the case "${about}"`, () => {
     const found = count(given);
     assert.equal(found.isEnough ? `enough: ${found.counted.map(({ user }) => user).join(', ')}` : describeCount(found), expected);
   });
@@ -139,11 +139,11 @@ test('an approval ends at the time that is shown, to the millisecond', () => {
   assert.equal(count({ approvals: [by('ada', 1)], round: shown, at: hours(until) }).counted.length, 0);
 });
 
-test('a policy that one person approves has no count', () => {
+test('approvals are not counted for a policy that does not ask for several people', () => {
   assert.equal(countApprovals({ spec: {}, actions: { approvals: [by('ada', 1)] } }, image, after(2)), undefined);
 });
 
-test('an approval is never from before the image waits, whatever the clock of its author', () => {
+test('an approval is never dated before the image began to wait, whatever the clock of its author', () => {
   assert.equal(approvalTime({ approvals: round }, after(-3)), round.since);
   assert.equal(approvalTime({ approvals: round }, after(3)), after(3).toISOString());
   assert.equal(approvalTime({}, after(-3)), after(-3).toISOString());

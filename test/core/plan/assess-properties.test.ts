@@ -60,7 +60,7 @@ const caseOf = (evidence: fc.Arbitrary<Evidence>) =>
 const check = <T>(arbitrary: fc.Arbitrary<T>, property: (value: T) => void) =>
   fc.assert(fc.property(arbitrary, property), { numRuns: 2_000 });
 
-test('with one scanner, the same times and no statements, it is the difference of sets', () => {
+test('with one scanner, equal times and no statements, an assessment is the difference of the found vulnerabilities', () => {
   let [held, vetoed] = [0, 0];
   check(fc.record({ level, before: fc.array(advisories, { minLength: 1, maxLength: 3 }), after: advisories }), (one) => {
     const known = (found: readonly Advisory[]): Evidence => ({
@@ -94,7 +94,7 @@ const reported = (evidence: Evidence, index: number, add: Advisory): Evidence =>
   ),
 });
 
-test('what a scanner finds in addition in the new image never makes it skip a wait, nor a veto vanish', () => {
+test('vulnerabilities that a scanner finds in addition in the new image never make it skip a wait or pass a veto', () => {
   check(fc.tuple(caseOf(any), advisory, fc.nat()), ([one, add, index]) => {
     const worse = { ...one, candidate: reported(one.candidate, index, add) };
     if (holds(worse)) assert.ok(holds(one));
@@ -102,7 +102,7 @@ test('what a scanner finds in addition in the new image never makes it skip a wa
   });
 });
 
-test('a statement that the new image is affected never makes it skip a wait, nor a veto vanish', () => {
+test('a statement that the new image is affected never makes it skip a wait or pass a veto', () => {
   const status = fc.constantFrom('affected' as const, 'under_investigation' as const);
   check(fc.tuple(caseOf(any), statement, status), ([one, added, status]) => {
     const worse = { ...one, candidate: { ...one.candidate, statements: [...one.candidate.statements, { ...added, status }] } };
@@ -111,14 +111,14 @@ test('a statement that the new image is affected never makes it skip a wait, nor
   });
 });
 
-test('a report about the new image that is too old, or of the future, never makes it skip a wait', () => {
+test('a report about the new image that is too old or from the future never makes it skip a wait', () => {
   const uncounted = report.filter(({ scannedMs }) => scannedMs < now - 168 * hour || scannedMs > now + hour);
   check(fc.tuple(caseOf(any), uncounted), ([one, added]) => {
     if (holds({ ...one, candidate: { ...one.candidate, reports: [...one.candidate.reports, added] } })) assert.ok(holds(one));
   });
 });
 
-test('whoever takes away all that a scanner says of a running image makes no image skip a wait', () => {
+test('removing the reports of a scanner about a running image makes no new image skip a wait', () => {
   check(fc.tuple(caseOf(single), scanner, fc.nat()), ([one, scanner, index]) => {
     const running = one.running.map((evidence, at) =>
       at === index % one.running.length
@@ -129,7 +129,7 @@ test('whoever takes away all that a scanner says of a running image makes no ima
   });
 });
 
-test('whoever takes away what a scanner says of the new image makes it skip a wait only if that had found something', () => {
+test('removing the reports of a scanner about the new image makes it skip a wait only if they had found something', () => {
   check(fc.tuple(caseOf(single), scanner), ([one, scanner]) => {
     const taken = one.candidate.reports.filter((report) => report.scanner === scanner);
     if (taken.some(({ advisories }) => advisories.length > 0)) return;

@@ -38,13 +38,13 @@ function assess(candidate: Evidence, before: Evidence | readonly Evidence[]) {
 const skips = (...args: Parameters<typeof assess>) => decideException({ fixes: 'Critical' }, assess(...args));
 const vetoes = (...args: Parameters<typeof assess>) => findVeto('High', assess(...args), running);
 
-test('an image that fixes such a vulnerability and adds none skips a wait, and the fixed ones are named', () => {
+test('an image that fixes a vulnerability of the demanded severity and adds none skips a wait, and the reason names the fix', () => {
   const found = skips(known(report([high])), known(report([critical, high])));
   assert.deepEqual(found, { holds: true, why: 'it fixes CVE-2026-1 (Critical)' });
   assert.equal(decideException({ fixes: 'High' }, assess(known(report([])), known(report([high])))).holds, true);
 });
 
-test('nothing else skips a wait', () => {
+test('an image that is not shown to be a fix does not skip a wait', () => {
   const bad = known(report([critical]));
   const cases: Readonly<Record<string, readonly [Evidence, Evidence | readonly Evidence[], RegExp]>> = {
     'no evidence': [noEvidence, bad, /nothing reports its vulnerabilities/],
@@ -100,7 +100,7 @@ test('nothing else skips a wait', () => {
   assert.match(decideException({ fixes: 'Critical' }, undefined).why, /not assessed yet/);
 });
 
-test('an older scan of the new image counts for what was published long before it', () => {
+test('an older scan of the new image counts for vulnerabilities that were published long before the scan', () => {
   const published = (publishedMs: number) => known(report([{ ...critical, publishedMs }], { scannedMs: now - day }));
   const candidate = known(report([], { scannedMs: now - 2 * day }));
   assert.equal(skips(candidate, published(now - 5 * day)).holds, true);
@@ -121,7 +121,7 @@ test('the newest report of a scanner counts, and the last statement of a maker',
   assert.equal(skips(taken, known(report([critical]))).holds, false);
 });
 
-test('a vulnerability of which two reports say different things counts as the worse, and as published at an unknown time', () => {
+test('a vulnerability on which two reports disagree counts as the more severe, and as published at an unknown time', () => {
   const medium = report([{ ...high, id: 'CVE-2026-4', severity: 'Medium' }], { scannedMs: now - 2 * day });
   const later = report([{ ...high, id: 'CVE-2026-4', publishedMs: now }], { scannedMs: now - 2 * day });
   const running = known(report([], { scannedMs: now - 2 * day }));
@@ -141,21 +141,21 @@ test('an image with more vulnerabilities than the running one is vetoed, whateve
   assert.equal(vetoes(known(report([{ ...high, severity: 'Medium' }])), known(report([]))), undefined);
 });
 
-test('an image without evidence is vetoed until there is some, and one without such vulnerabilities needs no comparison', () => {
+test('an image without evidence is vetoed until there is some, and one without severe vulnerabilities needs no comparison', () => {
   assert.deepEqual(vetoes(noEvidence, noEvidence), { isUnknown: true, message: 'nothing reports its vulnerabilities' });
   assert.equal(vetoes(known(report([])), noEvidence), undefined);
   assert.equal(vetoes(known(report([high])), noEvidence)?.isUnknown, true);
   assert.equal(findVeto('High', assess(known(report([high])), known(report([high]))), 'shop/other:1')?.isUnknown, true);
 });
 
-test('what was published after the scan of the running image does not speak against the new one', () => {
+test('a vulnerability that was published after the scan of the running image does not count against the new image', () => {
   const since = { ...high, publishedMs: now - 2 * day };
   const old = (advisories: readonly Advisory[]) => known(report(advisories, { scannedMs: now - 60 * day }));
   assert.equal(vetoes(known(report([since])), old([])), undefined);
   assert.equal(vetoes(known(report([{ ...high, publishedMs: now - 90 * day }])), old([]))?.isUnknown, false);
 });
 
-test('an assessment has the bounds of its place in the status, and decides as if it had none', () => {
+test('an assessment is cut to the limits of the status, with the most severe vulnerabilities first', () => {
   const many = Array.from({ length: 50 }, (_, index): Advisory => ({
     id: `CVE-2026-${index}`,
     severity: index === 49 ? 'Critical' : 'Low',

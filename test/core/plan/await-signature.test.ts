@@ -12,7 +12,7 @@ const rows: readonly (readonly [passedMs: number, pauseMs: number | undefined])[
   [300_000, undefined],
 ];
 for (const [passedMs, pauseMs] of rows) {
-  test(`${passedMs} ms after the push the next check is ${pauseMs === undefined ? 'the last' : `after ${pauseMs} ms`}`, () => {
+  test(`${passedMs} ms after its push an unsigned image is ${pauseMs === undefined ? 'given up' : `checked again after ${pauseMs} ms`}`, () => {
     const now = 1_000_000;
     const at = nextSignatureCheck(now - passedMs, now);
     assert.equal(at === undefined ? undefined : at.getTime() - now, pauseMs);

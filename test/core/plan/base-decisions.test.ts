@@ -100,7 +100,7 @@ test('the rejection of the selected base is recorded once, with who and why, and
   assert.deepEqual(nextDecisions(released, base, { isPending: false, rejected: [entry] }, after(3)), {});
 });
 
-test('a rejection that names another base or none has no effect, and one of a base that failed leaves it to its roll-back', () => {
+test('a rejection that names another base or none has no effect, and one of a failed base leaves it to its rollback', () => {
   for (const actions of [reject(other, 1), reject({ ...base, digest: other.digest }, 1), { reject: 'yes' }, {}]) {
     const policy = policyOf({ actions, status: {} });
     assert.equal(userRejection(policy, base, after(1)), undefined);
@@ -112,14 +112,14 @@ test('a rejection that names another base or none has no effect, and one of a ba
   assert.deepEqual([rejected, lastHandledRejection], [[failed], policy.actions.reject]);
 });
 
-test('a rejection counts after a release of a moment ago by another clock', () => {
+test('a rejection counts even if another clock dates a release slightly after it', () => {
   const policy = policyOf({ actions: { ...reject(base, 1), release: new Date(after(1).getTime() + 500).toISOString() }, status: {} });
   const { rejected } = nextDecisions(policy, base, { isPending: false, rejected: [] }, after(1));
   assert.equal(rejected?.length, 1);
   assert.ok(userRejection({ ...policy, status: { rejected } }, base, after(2)) !== undefined);
 });
 
-test('approvals begin when the base waits, and go with it', () => {
+test('approvals of a base are recorded from when it waits, and removed when another base is selected', () => {
   const policy = policyOf({ actions: { approvals: [by('ada', 1)] }, status: {} });
   const rejected: never[] = [];
   assert.deepEqual(nextDecisions(policy, base, { isPending: false, rejected }, after(2)), {});

@@ -19,6 +19,6 @@ for (const [what, change, forth, back, images] of [
   ['a companion alone', companionAlone, 'proxy from r/proxy:1 to r/proxy:2', 'proxy from r/proxy:2 back to r/proxy:1', 'r/proxy:2'],
   ['an image without companions', alone, 'web from r/web:1 to r/web:2', 'web from r/web:2 back to r/web:1', 'r/web:2'],
 ] as const)
-  test(what, () => {
+  test(`a change of ${what} is described with all of its images`, () => {
     assert.deepEqual([describeImages(change), describeImagesBack(change), listImages([change, change])], [forth, back, images]);
   });

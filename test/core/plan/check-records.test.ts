@@ -23,7 +23,7 @@ const applied = (tag: string, at: Date, trigger: 'Webhook' | 'Rollback' = 'Webho
   result: 'Applied' as const,
 });
 
-describe('a record', () => {
+describe('a check record', () => {
   const check = checkOf();
   const found = (policy: Parameters<typeof policyOf>[0], asked = check, about: Candidate = image) =>
     findRecord(policyOf(policy), asked, about, after(100))?.state;
@@ -67,10 +67,10 @@ describe('a record', () => {
     );
     assert.equal(found({ status: begin(check) }, check, unknown), undefined);
   });
-  it('is not overtaken by an image with its tag and an unknown digest, which may be the same one', () => {
+  it('still counts after a change to its tag with an unknown digest, which may be the same image', () => {
     assert.equal(found({ status: { ...begin(check), history: [applied('1.3.0', after(5))] } }), 'Running');
   });
-  it('begins later than what would end it, where that has the time of a clock that is ahead', () => {
+  it('starts at the time of the last change that would end it, if that time comes from a clock that is ahead', () => {
     const applying = { history: [applied('1.2.0', after(60)), applied('1.3.0', after(70)), applied('1.4.0', after(80), 'Rollback')] };
     const status = begin(check, applying);
     assert.equal(status.checks?.[0]?.startedAt, after(60).toISOString());
@@ -80,7 +80,7 @@ describe('a record', () => {
     const anew = beginChecks({}, released, { checks: [check], image, now: start });
     assert.equal(found({ ...released, status: anew }), 'Running', 'of the same moment as the release');
   });
-  it('leaves the list at its limit', () => {
+  it('is dropped from the list when newer records exceed the limit', () => {
     const many = Array.from({ length: 40 }).reduce<PolicyStatus>(
       (status, _, index) => beginChecks(status, owner, { checks: [check], image: { tag: `1.${index}.0` }, now: start }),
       {},
@@ -90,7 +90,7 @@ describe('a record', () => {
   });
 });
 
-describe('an answer', () => {
+describe('an answer to a check', () => {
   const after1 = (check: CheckSettings, answers: readonly (readonly [number, CheckAnswer['kind'], boolean?])[]) => {
     let status = begin(check);
     const id = status.checks?.[0]?.id ?? '';
@@ -225,13 +225,13 @@ describe('an answer', () => {
   for (const [what, check, answers, expected] of rows) {
     it(what, () => assert.deepEqual(after1(checkOf(check), answers), expected));
   }
-  it('to a check that is not in the status changes nothing', () => {
+  it('changes nothing if the check is not in the status', () => {
     const status = begin(checkOf());
     const answered = { check: checkOf(), question: 0, answer: { kind: 'pass', message: '' }, now: start, isUnderWay: false } as const;
     assert.equal(withAnswer(status, 'another', answered), status);
     assert.equal(withJob(status, 'another', { name: 'job', uid: '1' }), status);
   });
-  it('knows one Job, the first', () => {
+  it('comes from one Job: the first one that is recorded is not replaced', () => {
     const status = begin(checkOf());
     const [{ id } = assert.fail()] = status.checks ?? [];
     const known = withJob(status, id, { name: 'job', uid: '1' });
@@ -240,7 +240,7 @@ describe('an answer', () => {
   });
 });
 
-it('the checks of an image are said in the order of the policy, each with the record that counts', () => {
+it('the checks of an image are listed in the order of the policy, each with the record that counts', () => {
   const checks = [checkOf({ name: 'smoke', phase: 'after' }), checkOf()];
   const status = withAnswer(begin(checkOf()), begin(checkOf()).checks?.[0]?.id ?? '', {
     check: checkOf(),

@@ -47,13 +47,13 @@ for (const [name, onTarget, onNamespace, granted] of rows) {
   });
 }
 
-test('a text of a Namespace that is longer than is read refuses all, also what the configuration grants', () => {
+test('a consent annotation that is too long to read refuses everything, even what the configuration grants', () => {
   const grants = [{ policiesFrom: 'shop', namespaces: ['ops'] }];
   assert.equal(withGrants(`web,${'a,'.repeat(maxConsent / 2)}`, 'ops', grants), '');
   assert.equal(withGrants('web', 'ops', grants), 'web,shop');
 });
 
-test('legacy grants a policy its single Deployment where nobody answered, and nothing else', () => {
+test('crossNamespace: legacy grants a policy its single Deployment where nobody has answered, and nothing else', () => {
   const consentOfTarget = (
     onTarget: string | undefined,
     onNamespace: string | null | undefined,
@@ -148,7 +148,7 @@ test('the messages about invisible targets depend only on the policy and the con
   for (const rule of ['deny', 'consent', 'legacy'] as const) assert.equal(say(rule, webDeployment), undefined);
 });
 
-test('a Namespace that is not known yet ends nothing that was begun, and one that says nothing does', () => {
+test('a Namespace that is not known yet may have consented, and one without the annotation has not', () => {
   const say = (
     workload: typeof withoutAnnotation,
     namespaceConsent: string | null | undefined,
@@ -180,7 +180,7 @@ const granted: [name: string, consent: string | null | undefined, namespace: str
   ['the pattern is of other namespaces', null, 'kube-system', null],
 ];
 for (const [name, consent, namespace, expected] of granted)
-  test(`the operator's grant makes ${String(expected)} of ${String(consent)} where ${name}`, () => {
+  test(`with the operator's grant, the consent ${String(consent)} becomes ${String(expected)} where ${name}`, () => {
     const grants = [{ policiesFrom: 'platform', namespaces: ['shop', 'team-*'] }];
     assert.equal(withGrants(consent, namespace, grants), expected);
   });

@@ -49,7 +49,7 @@ test('a push of an image older than the running one applies a due candidate, and
   assert.deepEqual(takeTurn(b, [a], { pending: pendingSince(a, 5) }), { apply: b, next: pendingSince(a, 5) });
 });
 
-test('a candidate that was superseded or no longer changes anything delays nobody', () => {
+test('a candidate that was superseded or no longer changes anything does not delay another one', () => {
   assert.deepEqual(takeTurn(b, [a, b], { status: { waiting: pendingSince(a, 29) } }), { next: pendingSince(b, 0) });
   assert.deepEqual(takeTurn(b, [b], { pending: pendingSince(a, 29) }), { next: pendingSince(b, 0) });
 });

@@ -28,7 +28,8 @@ for (const [name, running, expected, tags] of [
   ['what cannot be compared', `${image}:main`, ['NotComparable', 0]],
   ['an older tag that is gone: it is replaced', `${image}:1.0.0`, ['changed', 0]],
 ] as const) {
-  test(`deleted tags are found for a workload that runs ${name}`, () => assert.deepEqual(goneTagsOf(running, tags), expected));
+  test(`a workload that runs ${name} is reported as ${expected[0]}`, () => assert.deepEqual(goneTagsOf(running, tags), expected));
 }
 
-test('a policy with allowDowngrade goes back', () => assert.deepEqual(goneTagsOf(`${image}:1.3.0`, ['1.2.3'], true), ['changed', 0]));
+test('a policy with allowDowngrade replaces a running tag that was deleted with an older one', () =>
+  assert.deepEqual(goneTagsOf(`${image}:1.3.0`, ['1.2.3'], true), ['changed', 0]));

@@ -93,7 +93,7 @@ test('the first guard that blocks a change gives the reason, and the next guard 
   assert.deepEqual([changed, blocked?.reason], [[], 'Held']);
 });
 
-test('a rollback passes guards against the policy, but not what others have forbidden', () => {
+test('a rollback passes guards that hold back the policy, but not what others have forbidden', () => {
   const rollsBack = (given: Case) => {
     const { problem, blocked, changed } = evaluateGuards(given, ...rollbackGuards);
     return problem?.reason ?? blocked?.reason ?? changed.length;

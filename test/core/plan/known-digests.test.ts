@@ -118,7 +118,7 @@ for (const [name, { runs, container, status = {}, candidate = { tag: '1.3.0' }, 
   });
 }
 
-test('a digest is listed among the running tags as the tag by which it is known', () => {
+test('a running digest is listed with the tag by which it is known', () => {
   const workload = workloadOf({ web: { image: `${image}@${a}` }, sidecar: `${image}@${b}`, other: image });
   const view = { findWorkload: () => workload, listWorkloads: () => [] };
   assert.deepEqual(runningTags({ spec: specOf(), status: { history: applied({ digest: a }) } }, view, aliases), ['1.3.0', 'latest']);

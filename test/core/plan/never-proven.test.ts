@@ -16,7 +16,7 @@ function kindsOf(policy: ImagePolicy, others: readonly ImagePolicy[], view: Part
   return found.map(({ kind, index }) => `${kind} ${index}`).join();
 }
 
-test('what can never be proven follows from the specs alone', () => {
+test('the specs of the followed policies show which of them can never prove an image', () => {
   const here = { namespace: 'shop', name: 'here' };
   const but = (spec: object) => policyOf({ ...staging, spec: specOf({ pin: 'Digest', rollout, ...spec }) });
   const unwatched = policyOf({ ...staging, spec: specOf({ pin: 'Digest' }) });
@@ -42,7 +42,7 @@ test('what can never be proven follows from the specs alone', () => {
   for (const [name, kinds, policy, others, view] of rows) assert.equal(kindsOf(policy, others, view), kinds, name);
 });
 
-test('without consent, nothing is told of the followed policy', () => {
+test('without consent, nothing about a followed policy is revealed', () => {
   const pinned = policyOf({ ...staging, spec: specOf({ rollout }) });
   for (const namespaceConsent of [() => null, () => undefined, () => 'ops'])
     for (const others of [[], [pinned], [staging]]) assert.equal(kindsOf(follower(staging), others, { namespaceConsent }), 'NotSeen 0');

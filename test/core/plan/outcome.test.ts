@@ -33,7 +33,7 @@ function outcome(
   return outcomeOf(plan, applied, { uid: policyOf().uid, isSelection: true });
 }
 
-test('updated: lists what was changed and what runs now', () => {
+test('an "updated" outcome lists the changes and the images that run now', () => {
   assert.deepEqual(outcome(`${image}:1.2.3`, [change], { tag: '1.3.0', digest: digestOf('a') }), {
     kind: 'updated',
     reason: 'Updated',
@@ -50,7 +50,7 @@ test('updated: lists what was changed and what runs now', () => {
   assert.equal(describeChange(change), `Deployment shop/web: web from ${image}:1.2.3 to ${image}:1.3.0`);
 });
 
-test('updated: includes changes that the plan after a conflict found done', () => {
+test('an "updated" outcome includes changes that the plan after a conflict found already made', () => {
   const { kind, running, selection } = outcome(`${image}:1.3.0`, [change]);
   assert.deepEqual(
     { kind, running, states: selection?.containers.map(({ state }) => state) },
@@ -58,13 +58,13 @@ test('updated: includes changes that the plan after a conflict found done', () =
   );
 });
 
-test('unchanged: does not claim a change of unknown origin', () => {
+test('an "unchanged" outcome does not claim a change of unknown origin for the policy', () => {
   const { kind, reason, ours, running } = outcome(`${image}:1.3.0`);
   assert.deepEqual([kind, reason, ours], ['unchanged', 'UpToDate', undefined]);
   assert.equal(running, `Deployment shop/web runs ${image}:1.3.0`);
 });
 
-test('unchanged: a rebased image is not a change of the policy that selects the image before', () => {
+test('an "unchanged" outcome does not claim a rebased image for the policy that selects the image it was made from', () => {
   const rebased = { image: `${image}:1.3.0-base.20261123`, imageOwner: 'image-watcher' };
   const { kind, reason, ours } = outcome(rebased);
   assert.deepEqual([kind, reason, ours], ['unchanged', 'UpToDate', undefined]);
@@ -72,7 +72,7 @@ test('unchanged: a rebased image is not a change of the policy that selects the 
   assert.equal(outcome(rebased, [], { tag: '1.3.0-base.20261123' }, specOf({ strategy })).ours?.length, 1);
 });
 
-test('unchanged: after a crash between patch and status our own change is not forgotten', () => {
+test('an "unchanged" outcome claims a change of the policy whose status was not written because of a crash', () => {
   assert.deepEqual(outcome({ image: `${image}:1.3.0`, imageOwner: 'image-watcher' }).ours, [
     { workload: thisDeployment, container: 'web', image: `${image}:1.3.0` },
   ]);
@@ -88,17 +88,17 @@ test('unchanged: after a crash between patch and status our own change is not fo
   assert.equal(outcome({ image: `${image}:1.4.0`, imageOwner: 'image-watcher' }).ours, undefined);
 });
 
-test('unchanged: shows the most important reason', () => {
+test('an "unchanged" outcome shows the most important reason', () => {
   assert.equal(outcome(`${image}:1.4.0`).reason, 'OlderThanRunning');
   assert.equal(outcome(`${image}:1.3.0@${digestOf('a')}`, [], { tag: '1.3.0', digest: digestOf('b') }).reason, 'Retagged');
 });
 
-test('stalled: images cannot be compared', () => {
+test('an outcome is "stalled" if images cannot be compared', () => {
   const { kind, reason } = outcome(`${image}:main`);
   assert.deepEqual([kind, reason], ['stalled', 'NotComparable']);
 });
 
-test('stalled: one target is missing, and changes of the other targets are still listed', () => {
+test('an outcome is "stalled" if one target is missing, and still lists the changes of the other targets', () => {
   const missing = { kind: 'Deployment', namespace: 'shop', name: 'missing' };
   const plan = planUpdate({
     spec: specOf({ targets: [webDeployment, missing] }),

@@ -93,7 +93,7 @@ test('changes whose status was never written are put into the history from what 
   assert.equal(completeHistory(history, { uid: 'other', namespace, status: {} }, [workload], now), history, 'those of others are not');
 });
 
-test("a change in the future is nobody's, and does not stay the last one", () => {
+test('a change that a workload records for the future is not put into the history', () => {
   const { history, workload } = afterFour();
   const early = new Date(start - 600_000);
   assert.equal(completeHistory(history, { ...policy, status: {} }, [workload], early), history);

@@ -224,7 +224,8 @@ const rows: [name: string, args: Parameters<typeof written>, expected: Record<st
   ['k3s', ['HelmChart', { tag: 'spec.version' }, k3s('1.2.3'), build], { 'spec.version': '1.3.0+build.7' }],
   ['k3s, with a chart of a Helm repository', ['HelmChart', { tag: 'spec.version' }, k3s('1.2.3', 'shop/web')], 'ContainerNotFound'],
 ];
-for (const [name, args, expected] of rows) test(name, () => assert.deepEqual(written(...args), expected));
+for (const [name, args, expected] of rows)
+  test(`the plan for ${name} is ${JSON.stringify(expected)}`, () => assert.deepEqual(written(...args), expected));
 
 const url = (value: string) => ({ [`${source}.repoURL`]: value });
 const explained: [name: string, args: Parameters<typeof planned>, message: RegExp][] = [
@@ -263,7 +264,7 @@ const explained: [name: string, args: Parameters<typeof planned>, message: RegEx
   ],
 ];
 for (const [name, args, message] of explained) {
-  test(`${name} is said to be the problem, without its value`, () => {
+  test(`the message about ${name} names the problem, without the value of the field`, () => {
     const text = planned(...args).problem?.message ?? '';
     assert.match(text, message);
     assert.doesNotMatch(text, /x\.example\.com|1\.x|\{\{|secret-name/);
@@ -294,7 +295,7 @@ const refused: [name: string, kind: Kind, fields: TargetFields, artifact: 'Image
   ['another field of the release', 'HelmChart', { tag: 'spec.targetNamespace' }, 'Chart', /may not be written/],
 ];
 for (const [name, kind, fields, artifact, message] of refused) {
-  test(`${name} is not written`, () => {
+  test(`a plan does not write ${name}`, () => {
     const checked = checkFields({ apiVersion: kinds[kind], kind }, fields, { artifact }, context);
     assert.ok('message' in checked, JSON.stringify(checked));
     assert.match(checked.message, message);

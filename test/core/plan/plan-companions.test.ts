@@ -117,7 +117,7 @@ test('a companion is written only over an image of its own repository', () => {
   assert.deepEqual(changesOf(planOf(workloadOf(images))), { web: 'web:1.3.0' });
 });
 
-test('init containers go along, and image volumes do not', () => {
+test('companions in init containers are changed with the image, and those in image volumes are not', () => {
   const initContainers = [{ name: 'proxy', image: `${proxy}:1.2.0` }];
   const volumes = [{ name: 'volumes/data', image: `${logs}:1.2.0`, index: 0 }];
   const [change] = planOf(workloadOf({ web: `${own}:1.2.0` }, { initContainers, volumes })).changes;
@@ -133,12 +133,12 @@ test('a named container that does not run the companion is a problem, and nothin
   assert.match(plan.problem?.message ?? '', /"sidecar" that runs registry\.example\.com\/shop\/proxy/);
 });
 
-test('a user who asks for this very set gets it, whatever somebody has set', () => {
+test('a set that a user asks for is applied, even over an image that somebody else has set', () => {
   const images = { web: { image: `${own}:1.3.0`, imageOwner: 'image-watcher', ...record(written) }, proxy: `${proxy}:1.9.0` };
   assert.deepEqual(changesOf(planOf(workloadOf(images), {}, true)), { proxy: 'proxy:1.3.0' });
 });
 
-test('without its companions nothing is changed, and what waits for them says until when', () => {
+test('a target is not changed without its companions: it waits until a known time, or is blocked without one', () => {
   const spec = specOf({ alongside });
   const context = {
     policy: policyOf(),
@@ -159,7 +159,7 @@ test('without its companions nothing is changed, and what waits for them says un
   }
 });
 
-test('whatever runs: after the change the set is whole, and a pair that was of one version never becomes mixed', () => {
+test('a change makes a set whole and never mixes images that were of one version, whatever runs', () => {
   const tag = fc.constantFrom('1.1.0', '1.2.0', '1.3.0', '1.9.0');
   const arbitrary = fc.record({
     web: tag,

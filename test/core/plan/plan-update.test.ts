@@ -182,7 +182,7 @@ test('the notation of the image in the workload is kept', () => {
   }
 });
 
-test('the name of an alias is kept, too', () => {
+test('the registry alias in the image name of a workload is kept', () => {
   const aliases = new Map([['registry.internal:5000', 'registry.example.com']]);
   const [target] = plan(workloadOf({ web: 'registry.internal:5000/shop/web:1.2.3' }), { tag: '1.3.0' }, { aliases }).targets;
   assert.equal(target?.changes[0]?.to, 'registry.internal:5000/shop/web:1.3.0');
@@ -204,7 +204,7 @@ test('only the named containers are considered, and each of them has to exist', 
   assert.match(some.problem.message, /no container "proxy" or "missing" that runs registry\.example\.com\/shop\/web/);
 });
 
-test('a target that cannot be changed has a reason', () => {
+test('the plan gives the reason why a target cannot be changed', () => {
   const problem = { reason: 'TargetKindUnknown', message: 'install it' } as const;
   const [unknown] = plan(workloadOf({ web: `${image}:1.2.3` }), { tag: '1.3.0' }, { kindProblem: () => problem }).targets;
   assert.deepEqual([unknown?.problem, unknown?.changes], [problem, []]);
@@ -216,7 +216,7 @@ test('a target that cannot be changed has a reason', () => {
   assert.equal(foreign?.problem?.reason, 'ContainerNotFound');
 });
 
-test('each target is planned by itself', () => {
+test('each target is planned independently of the others', () => {
   const targets = ['a', 'b', 'c'].map((name) => ({ kind: 'Deployment', namespace: 'shop', name }));
   const runs: Record<string, string> = { a: `${image}:1.2.3`, c: `${image}:1.3.0` };
   const planned = planUpdate({

@@ -24,7 +24,7 @@ const viewOf = (policies: readonly ImagePolicy[], view: Partial<FollowView> = {}
 });
 const see = (policy: ImagePolicy, view: FollowView) => (isUsable(policy.spec) ? followedBy(policy, policy.spec, view) : []);
 
-test('what a followed policy shows, or why it shows nothing', () => {
+test('a followed policy shows the image that it runs in good health, or the reason why it shows none', () => {
   const show = (policy: Partial<ImagePolicy>) => followedOf(staging, { ...staging, ...policy }, undefined);
   assert.deepEqual(show({}), { namespace: 'staging', name: 'web', ...healthy });
   const rows: readonly (readonly [Partial<ImagePolicy>, RegExp])[] = [
@@ -39,7 +39,7 @@ test('what a followed policy shows, or why it shows nothing', () => {
   assert.match(followedOf(staging, undefined, undefined).message ?? '', /does not exist/);
 });
 
-test('another namespace has to consent, and tells nothing until then, not even whether the policy exists', () => {
+test('a followed policy in another namespace reveals nothing, not even that it exists, until its owners consent', () => {
   const follower = production([staging]);
   const missing = see(follower, viewOf([]));
   assert.deepEqual(see(follower, viewOf([staging])), missing);
@@ -67,7 +67,7 @@ test('policies that follow each other in a circle prove nothing', () => {
   assert.doesNotMatch(see(a, viewOf([a, b, open]))[0]?.message ?? '', /in a circle/);
 });
 
-test('the image is the one digest that all followed policies run', () => {
+test('the proven image is the one digest that all followed policies run', () => {
   const one = { namespace: 'a', name: 'web', ...healthy };
   const other = { namespace: 'b', name: 'web', ...healthy, tag: 'other-name' };
   assert.deepEqual(commonImage([one, other]), { tag: '1.3.0', digest: digestOf('b') });
@@ -77,7 +77,7 @@ test('the image is the one digest that all followed policies run', () => {
   assert.deepEqual(commonImage([nameless]), { tag: 'sha256-bbbbbbbbbbbb', digest: digestOf('b') });
 });
 
-test('a digest is proven when all have run it for the time, counted from the last', () => {
+test('a digest is proven when all followed policies have run it for the demanded time, counted from the last of them', () => {
   const candidate = { tag: '1.3.0', digest: digestOf('b') };
   const policies = [
     { namespace: 'a', name: 'web', ...healthy },

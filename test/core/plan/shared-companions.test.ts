@@ -8,7 +8,7 @@ const registry = 'registry.example.com';
 const proxy = { registry, path: 'shop/proxy' };
 const running = workloadOf({ web: `${registry}/shop/web:1.0.0`, proxy: `${registry}/shop/proxy:1.0.0` });
 
-test('a policy of another namespace is not named', () => {
+test('the message about a companion that another policy changes does not name a policy of another namespace', () => {
   const specOfA = specOf({ targets: [webDeployment], alongside: { images: [{ repository: proxy }], match: 'SameTag', withinMs: 1 } });
   const a = policyOf({ name: 'a', uid: '0', spec: specOfA });
   const b = policyOf({ name: 'b', uid: '1', spec: specOf({ targets: [webDeployment], repository: proxy }) });

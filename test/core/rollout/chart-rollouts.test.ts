@@ -80,7 +80,7 @@ test('a digest is rolled back with its tag, and a field that had none is not', (
   assert.match(String(back(policy, changed(`${image}:1.2.0`, { tag: '1.3.0', digest: b }))), /cannot be written to the fields/);
 });
 
-test('nothing is followed that somebody else wrote, that is of another repository, or that nobody reports', () => {
+test('the change of a chart is not followed if somebody else made it, its repository differs, or its state is not reported', () => {
   const [from, to] = [`${image}:1.2.0`, { tag: '1.3.0' }];
   const policy = policyFor(tagOnly);
   assert.deepEqual(entriesOf(policy, changed(from, to, {}, 'kubectl')), []);
@@ -116,7 +116,7 @@ const cases: readonly (readonly [Installation, seconds: number, expected: string
 ];
 
 for (const [installation, seconds, expected] of cases)
-  test(`${[installation.state, installation.at ?? installation.since].filter(Boolean).join(' of ')} is ${expected} after ${seconds} s`, () => {
+  test(`an installation that is ${[installation.state, installation.at ?? installation.since].filter(Boolean).join(' of ')} counts as ${expected} after ${seconds} s`, () => {
     const workload = changed(`${image}:1.2.0`, { tag: '1.3.0' }, { installation });
     const time = { since: new Date(changedAt), timeoutMs: 600_000 };
     const found = evaluateRollout(workload, time, afterChange(seconds));

@@ -34,7 +34,7 @@ const workload = (own = '1.3.0', beside = '1.3.0') =>
 const policyWith = (entry: HistoryEntry, spec: Partial<PolicySpec> = { alongside }) =>
   policyOf({ spec: watchedSpec('Rollback', spec), status: { history: [entry] } });
 
-test('both go back in one patch, whose record says which set failed', () => {
+test('a failed image and its companions are rolled back in one patch, which records the set that failed', () => {
   const [policy, there] = [policyWith(failed()), workload()];
   const open = rollbacksOf(policy, there, viewOf(there));
   assert.equal(open.length, 1);
@@ -45,7 +45,7 @@ test('both go back in one patch, whose record says which set failed', () => {
   );
 });
 
-test('a companion that somebody has changed since stays as it is', () => {
+test('a companion that somebody has changed since the failed change is not rolled back', () => {
   const [policy, there] = [policyWith(failed()), workload('1.3.0', 'debug')];
   const open = rollbacksOf(policy, there, viewOf(there));
   const changes = planRollback(there, open, policy, { ...viewOf(there), at: afterChange(60) }).targets.flatMap((target) => target.changes);
@@ -55,7 +55,7 @@ test('a companion that somebody has changed since stays as it is', () => {
   );
 });
 
-test('companions that were changed alone go back alone', () => {
+test('a failed change of companions alone is rolled back without changing the image', () => {
   const alone = failed({ from: `${image}:1.3.0`, to: `${image}:1.3.0` });
   const [policy, there] = [policyWith(alone), workload()];
   const open = rollbacksOf(policy, there, viewOf(there)).filter(({ isDone }) => !isDone);
@@ -66,7 +66,7 @@ test('companions that were changed alone go back alone', () => {
   );
 });
 
-test('a history that names other companions than the policy brings nothing back', () => {
+test('a rollback is refused if the history names companions that the policy does not have', () => {
   for (const [entry, spec] of [
     [failed(), {}],
     [failed({ alongside: [{ container: 'proxy', from: 'evil.example.com/proxy:1', to: `${proxy}:1.3.0` }] }), { alongside }],

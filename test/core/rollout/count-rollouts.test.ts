@@ -37,7 +37,7 @@ const changedWeb = (rollout: Partial<WorkloadRollout>) => withLastUpdate(changed
 const rejected = [{ digest: digestOf('b'), reason: 'CrashLoop', at: changedAt }];
 const settled = { progressing: 0, done: 1, failed: 0, rolledBack: 0, settledAt: changedAt };
 
-test("a workload's memory is followed without any history, and the history without a memory", () => {
+test('a rollout is followed by the record on its workload without a history, and by the history without a record', () => {
   const follow = (status: PolicyStatus) => rolloutsOf(status, changedWeb({}))[0]?.entries[0];
   const latest = { tag: '1.3.0', digest: digestOf('b'), selectedAt: changedAt };
   assert.deepEqual(follow({ latest }), { ...entryOf(thisDeployment), result: 'Applied' });
@@ -50,7 +50,7 @@ test("a workload's memory is followed without any history, and the history witho
   assert.deepEqual(rolloutsOf({}, withLastUpdate(changedWorkload(), { policy: 'another' })), []);
 });
 
-test('the newer of memory and history counts', () => {
+test('the newer of the history and the record on the workload decides what is followed', () => {
   const [followed] = rolloutsOf({ history: [entryOf({ at: '2026-03-01T11:00:00Z', result: 'Failed' })] }, changedWeb({}));
   assert.deepEqual([followed?.entries[0]?.result, followed?.entries[0]?.at], ['Applied', changedAt]);
 });
@@ -73,7 +73,7 @@ test('a custom resource with the kind of another is a different workload', () =>
   assert.deepEqual(follow(entryOf({ kind: 'StatefulSet', apiVersion: kruise })), [custom]);
 });
 
-test('a former target is not followed, nor one in another namespace that only the history attributes to us', () => {
+test('the rollout of a former target is not followed, nor one in another namespace that only the history attributes to us', () => {
   const ops = { namespace: 'ops' };
   const follow = (targets: PolicySpec['targets'], entry: HistoryEntry, workload: Workload) => {
     const policy = policyOf({ spec: watchedSpec('Rollback', { targets }), status: { history: [entry] } });
@@ -111,7 +111,7 @@ for (const [name, status, workload, state, isSettled] of rows) {
   });
 }
 
-test('without any change there is nothing to count', () => assert.equal(countsOf({}).counts, undefined));
+test('without any change, no rollouts are counted', () => assert.equal(countsOf({}).counts, undefined));
 
 test('a rollout that ended stays so, whatever happens to the workload later, and a later change is followed again', () => {
   const status = { rollouts: settled };

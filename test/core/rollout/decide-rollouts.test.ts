@@ -61,13 +61,13 @@ test('a failed rollout is recorded, rejected and reported, and rolled back only 
   assert.deepEqual(decisionOf('Ignore'), { ...failed, rejected: [], failed: [] });
 });
 
-test('after a crash before the rollback it is decided again, and the failure is not reported again', () => {
+test('after a crash before a rollback, the rollback is decided again, and the failure is not reported again', () => {
   const { status } = decide(rolloutOwnerOf({ history: [entryOf()] }), changedWorkload(stuckRollout));
   const { reported, failed } = decided(decide(rolloutOwnerOf(status), changedWorkload(stuckRollout)));
   assert.deepEqual([reported, failed], [[], ['web: 1']]);
 });
 
-test('what is rolled back is rejected, also where the failure was ignored when it was found', () => {
+test('an image that is rolled back is rejected, even if its failure was ignored when it was found', () => {
   const ignored = decide(rolloutOwnerOf({ history: [entryOf()] }, 'Ignore'), changedWorkload(stuckRollout));
   assert.deepEqual(decided(ignored).rejected, []);
   const edited = decide(rolloutOwnerOf(ignored.status, 'Rollback'), changedWorkload(stuckRollout));
@@ -76,7 +76,7 @@ test('what is rolled back is rejected, also where the failure was ignored when i
   assert.deepEqual(again.status.rejected, edited.status.rejected, 'it is rejected once');
 });
 
-test('a failure that no earlier image is known for is reported as one that is not rolled back', () => {
+test('a failure is reported as one that is not rolled back if no earlier image is known', () => {
   const { from: _, ...unknown } = entryOf();
   const { results, failed } = decide(rolloutOwnerOf({ history: [unknown] }), changedWorkload(stuckRollout));
   assert.deepEqual([results.results[0]?.whyNoRollback, failed], ['it is not known what ran before', []]);
@@ -84,13 +84,13 @@ test('a failure that no earlier image is known for is reported as one that is no
   assert.equal(held.results.results[0]?.whyNoRollback, undefined, 'nobody asked for a rollback');
 });
 
-test('a failed change of what is no target any more is refused', () => {
+test('the rollback of a failed change is refused if its workload is no longer a target', () => {
   const failed = entryOf({ name: 'api', result: 'Failed' });
   assert.deepEqual(decided(decide(rolloutOwnerOf({ history: [failed] }))).refused, ['api: it is no target of the policy']);
   assert.deepEqual(decided(decide(rolloutOwnerOf({ history: [failed] }, 'Hold'))).refused, []);
 });
 
-test('of many workloads, only the last one that completes says that all are out, and none after a failure', () => {
+test('of many workloads, only the last one that completes reports that all are complete, and none after a failure', () => {
   const targets = ['web', 'api'].map((name) => ({ ...webDeployment, name }));
   const isLast = (api: Partial<HistoryEntry>, rollout: Workload['rollout']) => {
     const history = [entryOf(), entryOf({ name: 'api', ...api })];

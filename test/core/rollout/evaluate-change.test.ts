@@ -43,7 +43,7 @@ describe('checks of a rollout', () => {
     assert.deepEqual(namesOf(both).toSorted(), ['load 1.3.0 Running', 'smoke 1.3.0 Running']);
     assert.equal(begun(both, true, [smoke, load]), both);
   });
-  it('do not begin for what rolled out before, or for a rollback', () => {
+  it('do not begin for a change that had rolled out already, or for a rollback', () => {
     for (const entry of [entryOf({ result: 'RolledOut' }), entryOf({ trigger: 'Rollback' })]) {
       const status = { history: [entry] };
       assert.equal(begun(status, true), status);
@@ -64,7 +64,7 @@ describe('checks of a rollout', () => {
         [digestOf('b')],
       );
   });
-  it('are begun at once, by a check of the rollout', () => {
+  it('are due to begin at once, as a check of the rollout', () => {
     const policy = owner(first);
     const due = nextCheck(policy, settings, snapshotFrom(policy, [changedWorkload(rolledOut)]));
     assert.match(due?.cause ?? '', /^begin:smoke:1\.3\.0@/);
@@ -75,11 +75,11 @@ describe('checks of a rollout', () => {
     assert.deepEqual([status.history?.[0]?.result, results.results.length, namesOf(status)], ['Applied', 0, ['smoke 1.3.0 Running']]);
     assert.equal(status.rollouts?.progressing, 1);
   });
-  it('complete it when they have passed', () => {
+  it('let the rollout be complete when they have passed', () => {
     const { status } = decide(withState(begun(first, true), 'Passed'));
     assert.equal(status.history?.[0]?.result, 'RolledOut');
   });
-  it('make it fail by a bad verdict, and reject the digest', () => {
+  it('make the rollout fail with a bad verdict, and reject the digest', () => {
     const { status, failed } = decide(withState(begun(first, true), 'Failed'));
     assert.deepEqual(status.history?.[0]?.failure?.against, 'image');
     assert.deepEqual(
@@ -89,7 +89,7 @@ describe('checks of a rollout', () => {
     assert.match(status.rejected?.[0]?.message ?? '', /the check smoke failed: it said so/);
     assert.equal(failed.length, 1, 'it is rolled back');
   });
-  it('make it fail when there is no verdict in time, without blaming the image', () => {
+  it('make the rollout fail without a verdict in time, and do not blame the image', () => {
     const { status, failed } = decide(withState(begun(first, true), 'TimedOut'));
     assert.deepEqual(
       [status.history?.[0]?.result, status.history?.[0]?.failure?.against, status.rejected],
@@ -97,7 +97,7 @@ describe('checks of a rollout', () => {
     );
     assert.equal(failed.length, 1);
   });
-  it('are asked anew when the image is tried again after that', () => {
+  it('are repeated when an image is retried after a check without a verdict, and not after one that passed', () => {
     const timedOut = withState(begun(first, true), 'TimedOut');
     const later = new Date(Date.parse(changedAt) + 120_000).toISOString();
     const again = { ...timedOut, history: [entryOf({ at: later })] };

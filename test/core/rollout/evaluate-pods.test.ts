@@ -29,7 +29,7 @@ const rows: [name: string, pods: PodState[], seconds: number, expected: string |
 ];
 
 for (const [name, pods, seconds, expected] of rows) {
-  test(`the pods ${expected === undefined ? 'leave hope' : `show ${expected}`} in the case "${name}"`, () =>
+  test(`the pods show ${expected ?? 'no failure'} in the case "${name}"`, () =>
     assert.equal(evaluatePods(pods, web, afterChange(seconds))?.reason, expected));
 }
 
@@ -41,7 +41,7 @@ test('an image volume is evaluated by the containers that mount it, and by no ot
   for (const pods of [mounting('other'), [pod]]) assert.equal(evaluatePods(pods, models, afterChange(60)), undefined);
 });
 
-test("the message is the pod's own", () => {
+test("the message of a failure is the pod's own", () => {
   const message = 'Back-off pulling image "shop/web:1.3.0"';
   assert.equal(
     evaluatePods([waitingPod('ImagePullBackOff', { message })], web, afterChange(60))?.message,
@@ -53,7 +53,7 @@ test("the message is the pod's own", () => {
   );
 });
 
-test('the oldest pod that is not ready counts, whatever its containers say', () => {
+test('the time without readiness counts from the oldest pod that is not ready, whatever its containers report', () => {
   const pod = (startedAt: string, ready: boolean): PodState => ({ ...running(0, true), startedAt, ready });
   const early = pod('2026-03-01T11:00:00Z', true);
   const pods = [early, pod('2026-03-01T12:00:02Z', false), pod('2026-03-01T12:00:01Z', false)];

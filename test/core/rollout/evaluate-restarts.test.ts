@@ -38,7 +38,7 @@ function evaluate(found: readonly Workload[], minutes = 1) {
   return `${kind}: ${message}`;
 }
 
-test('a change is complete when all that were restarted for it are, and fails when one does', () => {
+test('a change of a ConfigMap is complete when all workloads restarted for it are, and fails when one of them fails', () => {
   const old = { 'images/data.key': `${to} 2026-11-01T09:00:00.000Z` };
   for (const [found, expected] of [
     [[deployment('one', done), deployment('two', done)], /^done: ConfigMap shop\/images: Deployment shop\/one: 1 of 1/],
@@ -53,7 +53,7 @@ test('a change is complete when all that were restarted for it are, and fails wh
     assert.match(evaluate(found), expected);
 });
 
-test('a workload that is never restarted does not make the image fail, and is given up', () => {
+test('a ConfigMap whose workload is never restarted does not make the image fail, and is no longer watched after a while', () => {
   const found = [deployment('one', done, {})];
   assert.match(evaluate(found, 30), /^progressing/);
   assert.match(evaluate(found, 75), /^notWatched: .*has not been restarted yet/);

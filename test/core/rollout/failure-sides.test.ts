@@ -68,9 +68,10 @@ const rows: [reason: string, message: string, expected: string][] = [
 ];
 
 for (const [reason, message, expected] of rows)
-  test(`${reason} speaks against ${expected}: ${message}`, () => assert.equal(sideOf(reason, message), expected));
+  test(`a failure with the reason ${reason} is blamed on the ${expected}: "${message}"`, () =>
+    assert.equal(sideOf(reason, message), expected));
 
-test('the documentation lists every reason', () => {
+test('docs/rollouts.md lists every reason of a failed rollout', () => {
   const page = readFileSync(new URL('../../../docs/rollouts.md', import.meta.url), 'utf8');
   const missing = Object.keys(failureSides).filter((reason) => !page.includes(`\`${reason}\``));
   assert.deepEqual(missing, []);
@@ -97,10 +98,10 @@ const pods: [name: string, pods: PodState[], expected: string][] = [
 ];
 
 for (const [name, given, expected] of pods)
-  test(`a pod ${name} speaks against ${expected}`, () =>
+  test(`a failing pod ${name} is blamed on the ${expected}`, () =>
     assert.equal(evidenceOf(given, web, afterChange(60)).complaint?.against, expected));
 
-test('a container that cannot be started for its node crashes without a fault of the image', () => {
+test('the crash of a container that its node cannot start is not blamed on the image', () => {
   const lastEnd = { reason: 'StartError', exitCode: 128, message: 'error mounting "/data"' };
   const crashing = { name: 'web', ready: false, restarts: 4, waiting: { reason: 'CrashLoopBackOff' }, lastEnd };
   const { failure } = evidenceOf([pod({ startedAt: changedAt, containers: [crashing] })], web, afterChange(60));

@@ -17,7 +17,7 @@ const since = '2026-03-01T12:00:30Z';
 const known = (policy: Partial<ImagePolicy> = {}) =>
   followed({ status: { observedGeneration: 1, healthy: { tag: '1.3.0', digest: b, since } }, ...policy });
 
-test('all pods of all targets must be of the newest revision, available and of one digest', () => {
+test('a policy is healthy only if all pods of all targets are available, of the newest revision and of one digest', () => {
   assert.deepEqual(healthFrom([runs()]), { image: { tag: '1.3.0', digest: b } });
   const rows: readonly (readonly [string, readonly Workload[]])[] = [
     ['unavailable, though its rollout was complete once', [runs({ available: 0, wasComplete: true })]],
@@ -32,7 +32,7 @@ test('all pods of all targets must be of the newest revision, available and of o
   for (const [what, workloads] of rows) assert.ok(!isHealthy(workloads), what);
 });
 
-test('a policy that is suspended, changed, unwatched or has rejected the image shows none', () => {
+test('a policy that is suspended, changed, unwatched or has rejected the image is not healthy', () => {
   const rows: readonly Partial<ImagePolicy>[] = [
     { spec: watchedSpec('Rollback', { pin: 'Digest', suspended: true }) },
     { generation: 2 },
@@ -42,7 +42,7 @@ test('a policy that is suspended, changed, unwatched or has rejected the image s
   for (const policy of rows) assert.ok(!isHealthy([runs()], followed(policy)));
 });
 
-test('several targets show one image, and those that do not roll out only have to run it', () => {
+test('several targets are healthy with one image, which targets that do not roll out only have to run', () => {
   const spec = watchedSpec('Rollback', {
     pin: 'Digest',
     targets: [webDeployment, { kind: 'CronJob', namespace: 'shop', name: 'nightly' }],
@@ -55,7 +55,7 @@ test('several targets show one image, and those that do not roll out only have t
   assert.ok(!isHealthy([nightly], followed({ spec: alone })), 'nothing shows that it comes up');
 });
 
-test('the time begins when the targets were read, goes on while they run the image, and begins anew after an interruption', () => {
+test('the time of health begins when the targets are read, goes on while they run the image, and restarts if interrupted', () => {
   const snapshot = snapshotFrom(followed(), [runs()]);
   const readAt = afterChange(30);
   assert.deepEqual(nextHealthy(followed(), snapshot, { isFollowed: true, readAt }), {
@@ -77,7 +77,7 @@ test('the time begins when the targets were read, goes on while they run the ima
   assert.equal(nextHealthy(known(), other, { isFollowed: true, readAt })?.since, '2026-03-01T12:00:31Z');
 });
 
-test('any writer of the status removes what is not true any more', () => {
+test('every writer of the status removes a healthy image that the targets no longer run in good health', () => {
   const kept = (workloads: readonly Workload[], policy = known()) =>
     withoutDisproved(policy.status, policy, snapshotFrom(policy, workloads)).healthy !== undefined;
   assert.ok(kept([runs()]));
@@ -86,7 +86,7 @@ test('any writer of the status removes what is not true any more', () => {
   assert.ok(!kept([runs()], known({ generation: 2 })));
 });
 
-test('a check is due where the status says something else', () => {
+test('a check is due if the healthy image of the status differs from what the targets show', () => {
   const isDue = (policy: ImagePolicy, workloads: readonly Workload[], isFollowed = true) =>
     isHealthOutdated(policy, snapshotFrom(policy, workloads), isFollowed);
   assert.ok(isDue(followed(), [runs()]));

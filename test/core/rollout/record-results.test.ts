@@ -73,7 +73,7 @@ test('the newest change of a container is followed while it runs', () => {
   assert.equal(found({ history: [entryOf()] }, withDigest).length, 1, 'an admission webhook added the digest');
 });
 
-test('a complete rollout is RolledOut, and a rejected one that completes after all is no longer rejected', () => {
+test('a complete rollout is recorded as RolledOut, and a rejected image that completes after all is no longer rejected', () => {
   assert.deepEqual(results(settled({ history: [entryOf()] }, changedWorkload(rolledOut))), ['RolledOut']);
   const failed = settled({ history: [entryOf()] }, changedWorkload(stuckRollout), 'Hold');
   assert.deepEqual(
@@ -84,7 +84,7 @@ test('a complete rollout is RolledOut, and a rejected one that completes after a
   assert.deepEqual([results(late), late.rejected], [['RolledOut'], []]);
 });
 
-test('a failed rollout is rejected with the reason, unless failures are ignored', () => {
+test('the image of a failed rollout is rejected with the reason, unless failures are ignored', () => {
   const status = { history: [entryOf()] };
   for (const onFailure of ['Rollback', 'Hold'] as const)
     assert.equal(settled(status, changedWorkload(stuckRollout), onFailure).rejected?.length, 1);
@@ -95,7 +95,7 @@ test('a failed rollout is rejected with the reason, unless failures are ignored'
   assert.deepEqual([asked.history?.[0]?.digest, asked.rejected?.[0]?.digest], [digestOf('c'), digestOf('c')]);
 });
 
-test('a rolled back change is RolledBack, and the rollback is a change of its own', () => {
+test('a change that was rolled back is recorded as RolledBack, and the rollback as a change of its own', () => {
   const failed = settled(
     { history: [entryOf(), entryOf({ to: `${image}:1.2.3`, digest: digestOf('a'), result: 'RolledOut' })] },
     changedWorkload(stuckRollout),
@@ -130,7 +130,7 @@ test('after a rollback the status shows the previous image as what runs', () => 
   assert.deepEqual([back.running, back.targetCounts], ['1.2.3', { ...counts, upToDate: 0 }]);
 });
 
-test('a rollback on request keeps why an image that it leaves had failed', () => {
+test('a rollback on request keeps the failure message of the image that it leaves', () => {
   const failed = settled({ history: [entryOf()] }, changedWorkload(stuckRollout), 'Hold');
   const [rejection] = failed.rejected ?? [];
   const rollback = { request: 'previous', tag: '1.2.3', digest: digestOf('a') };
@@ -153,7 +153,7 @@ test('an image that a user rolled back from stays rejected when it rolls out els
   assert.deepEqual([results(out), out.rejected?.map(({ digest }) => digest)], [['RolledOut'], [digestOf('b')]]);
 });
 
-test('a workload that is seen as it was before the change was not rolled back', () => {
+test('a workload that a stale watch shows as it was before the change does not count as rolled back', () => {
   const failed = settled({ history: [entryOf()] }, changedWorkload(stuckRollout));
   const { at } = entryOf();
   const seen = (recordedAt: string) => {
@@ -164,7 +164,7 @@ test('a workload that is seen as it was before the change was not rolled back', 
   assert.equal(backOf(failed, seen(new Date(Date.parse(at) + 1_000).toISOString())).length, 1);
 });
 
-test('after a crash between the rollback and the status it is found by what runs', () => {
+test('a rollback whose status was not written because of a crash is recognised by the image that runs', () => {
   const failed = settled({ history: [entryOf()] }, changedWorkload(stuckRollout));
   assert.deepEqual(
     backOf(failed, changedWorkload({}, {}, '1.2.3')).map(({ isDone }) => isDone),
@@ -175,7 +175,7 @@ test('after a crash between the rollback and the status it is found by what runs
   assert.deepEqual(backOf(failed, changedWorkload({}, {}, '1.1.0')), [], 'somebody else changed it');
 });
 
-test('an image that cannot be rolled back is reported', () => {
+test('an image that cannot be rolled back is reported with the reason', () => {
   const { from: _, ...unknown } = entryOf();
   assert.match(whyNoRollback(unknown) ?? '', /not known what ran before/);
   assert.match(whyNoRollback(entryOf({ trigger: 'Rollback' })) ?? '', /itself/);
@@ -194,7 +194,7 @@ test('an image that cannot be rolled back is reported', () => {
   assert.equal(noteNoRollback(noted, entryOf(), refusal, afterChange(90)), noted);
 });
 
-test('Ready means that the update is complete', () => {
+test('Ready is True only when the rollout of the selected image is complete', () => {
   const status = { latest, history: [entryOf()] };
   assert.deepEqual(claimed(status, changedWorkload()), ['Ready=False Progressing', 'Reconciling=True Progressing']);
   assert.deepEqual(claimed(status, changedWorkload(rolledOut)), []);
@@ -213,7 +213,7 @@ test('Ready means that the update is complete', () => {
   assert.deepEqual(claimed({ ...back, history }, after), rejectedLines);
 });
 
-test('conditions of other reconciles stay', () => {
+test('the result of a rollout leaves the conditions of other reconciles unchanged', () => {
   const conditions = [
     { type: 'Ready', status: 'False', reason: 'TargetNotFound', message: '', lastTransitionTime: changedAt },
     { type: 'Stalled', status: 'True', reason: 'TargetNotFound', message: '', lastTransitionTime: changedAt },

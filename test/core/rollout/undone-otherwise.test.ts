@@ -32,11 +32,11 @@ const back = (update: Partial<LastUpdate>) => {
   return rollbacksOf(policy, workload, noSources).map(({ isDone, at }) => [isDone, at]);
 };
 
-test('the rollback that the workload records has its time', () => {
+test('a failed change counts as rolled back at the time that the workload records for the rollback', () => {
   assert.deepEqual(back({}), [[true, '2026-01-01T00:00:09.000Z']]);
 });
 
-test('the rollback of a later change, or a change to the former image, is another one', () => {
+test('a failed change is not rolled back by the rollback of a later change, or by a new change to the former image', () => {
   assert.deepEqual(back({ from: image('1.5.0') }), []);
   assert.deepEqual(back({ trigger: 'Webhook' }), []);
 });

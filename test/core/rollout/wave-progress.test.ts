@@ -73,19 +73,20 @@ const rows: [name: string, progress: string, expected: string][] = [
   ['it runs an older image', progressOf(withLastUpdate(changedWorkload(rolledOut, {}, '1.2.9'), { digest: digestOf('c') })), 'none'],
 ];
 
-for (const [name, progress, expected] of rows) test(`a workload is ${expected} where ${name}`, () => assert.equal(progress, expected));
+for (const [name, progress, expected] of rows)
+  test(`the progress of a workload in its wave is ${expected} where ${name}`, () => assert.equal(progress, expected));
 
-test('a kind that does not roll out is done when it was changed', () => {
+test('a workload that does not roll out is done with its wave when it was changed', () => {
   const { rollout: _, ...job } = out;
   assert.equal(progressOf(job, { history: [entryOf({ uid: out.uid })] }), `Done ${changedAt}`);
 });
 
-test('a policy without waves has no progress', () => {
+test('a policy without waves has no wave progress', () => {
   const policy = policyOf({ spec: watchedSpec() });
   assert.equal(waveProgress(policy, candidate, snapshotFrom(policy, [out], now)), undefined);
 });
 
-test('failures are counted from the history and from the workloads, each workload once', () => {
+test('failures of a wave are counted from the history and from the workloads, each workload once', () => {
   const failedOn = (workload: Workload, status: PolicyStatus) => {
     const policy = policyWith(status);
     return [...failedWorkloads(policy, digestOf('b'), snapshotFrom(policy, [workload], now))];

@@ -81,7 +81,7 @@ const invalid: [name: string, filter: TagFilter, message: RegExp, strategy?: Tag
 ];
 
 for (const [name, filter, message, strategy = last] of invalid) {
-  test(`refuses ${name}`, () => {
+  test(`a tag filter with ${name} is refused`, () => {
     assert.throws(
       () => filterTags(strategy, filter),
       (error) => {
@@ -98,13 +98,13 @@ test('a pattern that makes a backtracking engine hang is answered quickly', { ti
   assert.equal(filterTags(last, { ignore: ['((a+)+)+b'] }).reject('a'.repeat(128)), undefined);
 });
 
-test('what is extracted is bounded, however often the template names a group', () => {
+test('the extracted part of a tag is bounded, however often the template names a group', () => {
   const strategy = filterTags(last, { allow: '(.*)', extract: '$1'.repeat(256) });
   assert.equal(strategy.partOf?.('a'.repeat(1)), 'a'.repeat(256));
   assert.match(strategy.reject('ab') ?? '', /^"ab" has too much to compare: .* is longer than 256 characters$/);
 });
 
-test('says what is selected, and why a tag is not', () => {
+test('a tag filter says what is selected, and why a tag is not', () => {
   const strategy = filterTags(version, { allow: 'v(.*)', extract: '$1', ignore: ['debug', 'test'] });
   assert.equal(strategy.id, 'semver');
   assert.equal(strategy.description, 'the highest stable version, among those that match "v(.*)" and that do not have "debug" or "test"');
@@ -115,6 +115,6 @@ test('says what is selected, and why a tag is not', () => {
   assert.equal(filterTags(number, { allow: 'r(\\d*)', extract: '$1' }).reject('r'), '"r" has nothing to compare: "$1" is empty');
 });
 
-test('a dollar sign is written as two', () => {
+test('the template of tags.extract writes a dollar sign as two', () => {
   assert.equal(filterTags(last, { allow: 'v(.*)', extract: '$$$1' }).partOf?.('v1'), '$1');
 });

@@ -18,7 +18,7 @@ const rows: [name: string, wanted: string[], has: string[], missing: string[]][]
 for (const [name, wanted, has, missing] of rows)
   test(`the missing platforms are found in the case "${name}"`, () => assert.deepEqual(missingPlatforms(wanted, has), missing));
 
-test('says which platforms an image has, and which are missing', () => {
+test('the message about missing platforms says which ones an image has and which it lacks', () => {
   assert.equal(describeMissing('1.3.0', ['linux/arm64'], ['linux/amd64']), '1.3.0 has linux/amd64, not linux/arm64');
   assert.equal(describeMissing('chart', ['linux/arm64'], []), 'chart has no platform (it is no image), not linux/arm64');
 });

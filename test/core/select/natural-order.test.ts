@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { naturalOrder } from '../../../src/core/select/select-tag.ts';
 
-test('numbers are compared as numbers, wherever they are', () => {
+test('numbers within texts are compared as numbers, wherever they are', () => {
   assert.deepEqual(['v1.10', 'v1.9', 'build-100', 'build-9', '20260101', 'v1.9-rc10', 'v1.9-rc2'].toSorted(naturalOrder), [
     '20260101',
     'build-9',

@@ -20,7 +20,7 @@ test('versions come before other tags, the highest first, and others by their ti
   );
 });
 
-test('the order does not depend on the order before', () => {
+test('the order of tags by age does not depend on the order in which they were listed', () => {
   const one = fc.record({
     tag: fc.constantFrom('1.0.0', 'v1.0.0', '1.0.0-rc.1', '1.0', 'main', 'latest', '1.0.0+a', ''),
     digest: fc.constantFrom('', 'sha256:a', 'sha256:b'),

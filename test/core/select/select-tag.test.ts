@@ -31,7 +31,7 @@ const tagsInAnyOrder = fc
   .chain((tags) => fc.tuple(fc.constant(tags), fc.shuffledSubarray(tags, { minLength: tags.length, maxLength: tags.length })));
 
 for (const [name, strategy] of built) {
-  test(`${name}: selects the greatest candidate, in whatever order the registry lists the tags`, () => {
+  test(`the strategy ${name} selects the greatest candidate, in whatever order the registry lists the tags`, () => {
     fc.assert(
       fc.property(tagsInAnyOrder, ([tags, shuffled]) => {
         const selected = selectTag(strategy, tags);
@@ -49,7 +49,7 @@ for (const [name, strategy] of built) {
 }
 
 for (const [name, strategy] of built) {
-  test(`${name}: the order is total, and refines that of the ranks`, () => {
+  test(`the strategy ${name} has a total order, which refines that of the ranks`, () => {
     const candidates = fc.array(
       tag.filter((tag) => strategy.reject(tag) === undefined),
       { minLength: 3, maxLength: 3 },

@@ -41,7 +41,7 @@ for (const [range, message] of [
   ['!=1.2.x', /tags\.ignore, such as '\^v\?1\\\.2\\\.'$/],
   ['banana', /write a version range such as/],
 ] as const) {
-  test(`refuses "${range}" and says what to write`, () =>
+  test(`the range "${range}" is refused, with what to write instead`, () =>
     assert.throws(() => parseVersionRange(range), { reason: 'InvalidTagPolicy', message }));
 }
 

@@ -16,7 +16,7 @@ const byName = {
 };
 
 for (const [name, strategy] of Object.entries(byName)) {
-  test(`${name}: never selects a rebased image`, () => {
+  test(`the strategy ${name} never selects a rebased image`, () => {
     assert.notEqual(selectTag(strategy, tags), '1.4.2', 'without it, a rebased image would be selected');
     const guarded = withoutRebased(strategy);
     assert.equal(selectTag(guarded, tags), '1.4.2');

@@ -38,7 +38,7 @@ for (const [name, result, rollouts, expected] of [
     assert.equal(ready, `Ready=False ${expected}`);
   });
 
-test('a held rollout is shown beside what else is wrong with the policy, and no longer when it is over', () => {
+test('a held rollout is shown beside other problems of the policy, and no longer once the rollout is not held', () => {
   const held: ConditionState = { type: 'Held', status: 'True', reason: 'RolloutFailed', message: 'it failed' };
   const time = { lastTransitionTime: '2026-01-01T00:00:00Z', message: '' };
   const denied: Condition[] = [{ type: 'Stalled', status: 'True', reason: 'CrossNamespaceDenied', ...time }];
@@ -49,7 +49,7 @@ test('a held rollout is shown beside what else is wrong with the policy, and no 
   assert.deepEqual(withHeldRollouts(policyOf(), [paused], { notes: [], held: [] }, oneHourLater), [paused]);
 });
 
-test('a rollback of a failed image that the history knows by now holds nothing, and one that a user asked for does', () => {
+test('a rollback that the history contains does not set Held, and one that a user asked for does', () => {
   const reason = 'RejectedDigest';
   const digest = digestOf('b');
   const blocked: Outcome = {
@@ -70,7 +70,7 @@ test('a rollback of a failed image that the history knows by now holds nothing, 
   assert.deepEqual(after({ history, rejected }), [...refused, 'Held=True RejectedDigest']);
 });
 
-test('nothing is kept back where no target is left, also when an older image was evaluated', () => {
+test('Held is removed where no target is left, even if an older image was evaluated', () => {
   const time = { lastTransitionTime: '2026-01-01T00:00:00Z', message: '' };
   const policy = policyOf({ status: { conditions: [{ type: 'Held', status: 'True', reason: 'TargetPaused', ...time }] } });
   const place = { kind: 'Deployment', namespace: 'shop', name: 'web' };

@@ -27,11 +27,11 @@ const blockedBy = (...reasons: Reason[]): Outcome => ({
 });
 const readyAfter = (before: PolicyStatus, result: Outcome | Postponement) => conditionLines(statusAfter(before, result) ?? before)?.[0];
 
-test('of what several targets are kept back by, Ready names what somebody must approve', () => {
+test('if targets are held back for several reasons, Ready names the missing approval', () => {
   assert.equal(readyAfter({}, blockedBy('Held', 'ApprovalRequired')), 'Ready=True ApprovalRequired');
 });
 
-test('what is blocked stays the reason of Ready while an older tag, or nothing, was evaluated', () => {
+test('the reason of a blocked image stays the reason of Ready while an older tag, or nothing, was evaluated', () => {
   for (const reason of ['Held', 'ApprovalRequired', 'DryRun'] as const) {
     const before = writtenStatusAfter({}, blockedBy(reason));
     assert.equal(readyAfter(before, olderThanRunningOutcome), `Ready=True ${reason}`);
@@ -40,7 +40,7 @@ test('what is blocked stays the reason of Ready while an older tag, or nothing, 
   assert.equal(readyAfter(approval, retryingPostponement), 'Ready=False ApprovalRequired');
 });
 
-test('an image that was approved no longer waits for that, but for the registry', () => {
+test('an approved image no longer waits for approval while the registry cannot be asked', () => {
   const digest = digestOf('a');
   const required = { ...blockedBy('ApprovalRequired'), selection: { candidate: { tag: '1.3.0', digest }, containers: [] } };
   const status = writtenStatusAfter({}, required);
@@ -52,7 +52,7 @@ test('an image that was approved no longer waits for that, but for the registry'
   assert.deepEqual(lines, ['Ready=False RegistryUnavailable', 'Reconciling=True RegistryUnavailable']);
 });
 
-test('what is no longer blocked is no longer the reason of Ready', () => {
+test('the reason of a block is not the reason of Ready once nothing is blocked', () => {
   const before = writtenStatusAfter({}, blockedBy('DryRun'));
   assert.equal(readyAfter(before, unchangedOutcome), 'Ready=True UpToDate');
 });

@@ -81,7 +81,7 @@ const rows: [about: string, before: PolicyStatus, after: PolicyStatus, reason: s
 ];
 
 for (const [about, before, after, reason, message = /^$/, kind] of rows)
-  test(`${about}: ${reason ?? 'nothing ends'}`, () => {
+  test(`a request for approval ${reason === undefined ? 'does not end' : `ends with ${reason}`} in the case "${about}"`, () => {
     const ended = endedApproval(before, after);
     assert.equal(ended?.reason, reason);
     assert.match(ended?.message ?? '', message);

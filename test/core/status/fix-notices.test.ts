@@ -51,13 +51,13 @@ describe('a fix that waits', () => {
   it('is reported when the evidence comes later than the wait', () =>
     assert.equal(count({ ...waits(assessed), vulnerabilities: [assessmentOf({ fixes: [] })] }, waits(assessed)), 1));
 
-  it('is not reported again while it waits, whatever for', () => {
+  it('is not reported again while it waits, even if it waits for something else', () => {
     assert.equal(count(waits(assessed), waits(assessed)), 0);
     assert.equal(count(waits(assessed), waits(assessed, 'Window')), 0);
     assert.equal(count(waits(assessed), { ...waits(assessed), waiting: { ...waits(assessed).waiting!, until: now } }), 0);
   });
 
-  it('is reported again for a more severe vulnerability, and not for less', () => {
+  it('is reported again for a more severe vulnerability, and not for a less severe one', () => {
     const both = assessmentOf({ fixes: vulnerabilities('CVE-2026-2 High', 'CVE-2026-1 Critical') });
     assert.equal(count(waits(high), waits(both)), 1);
     assert.equal(count(waits(both), waits(high)), 0);

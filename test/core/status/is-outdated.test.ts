@@ -101,9 +101,10 @@ const rows: [name: string, status: PolicyStatus, found: Outcome, view: ReturnTyp
 ];
 
 for (const [name, status, found, view, isOver] of rows)
-  test(`${name}: ${isOver ? 'is over' : 'is told'}`, () => assert.equal(isOutdated({ status }, found, view), isOver));
+  test(`an outcome is ${isOver ? 'outdated' : 'still valid'} in the case "${name}"`, () =>
+    assert.equal(isOutdated({ status }, found, view), isOver));
 
-test('of an outcome that is over, only the changes are recorded, in their place', () => {
+test('of an outdated outcome, only the changes are recorded, in their place in the history', () => {
   const written = nextStatus(policyOf({ status: onwards }), outcome, { cause, now: new Date(second(10)) }, viewOf());
   const { history = [], ...others } = written ?? {};
   const { history: _, ...before } = onwards;

@@ -31,7 +31,7 @@ test('the history contains the last ten changes, the latest first', () => {
   assert.equal(status.lastAppliedTag, '1.12.0');
 });
 
-test('a running change of ours without an entry, because of a crash before the status, gets one', () => {
+test('a change of ours that runs but was not recorded because of a crash is added to the history', () => {
   const before: PolicyStatus = { history: appliedOnce('1.2.0'), lastAppliedTag: '1.2.0' };
   const status = writtenStatusAfter(before, ownImagesOutcome);
   assert.deepEqual(
@@ -45,7 +45,7 @@ test('a running change of ours without an entry, because of a crash before the s
   assert.equal(statusAfter(status, ownImagesOutcome), undefined);
 });
 
-test('an entry of a late reconcile that was rolled back since is not added again', () => {
+test('a late report of a change that was rolled back since does not add the change to the history again', () => {
   const [change] = updatedOutcome.changes ?? [];
   const back = { ...updatedOutcome, tag: '1.2.0', changes: change === undefined ? [] : [{ ...change, from: change.to, to: change.from }] };
   const before = writtenStatusAfter(writtenStatusAfter({}, updatedOutcome), back);
@@ -68,7 +68,7 @@ test('an entry of a late reconcile that was rolled back since is not added again
   assert.deepEqual(tags(remembering(secondsLater(5)), secondsLater(6)), ['1.3.0', '1.2.0', '1.3.0'], 'a change of its own');
 });
 
-test('a change that another replica reports before its author has one entry, and the same change again has its own', () => {
+test('a change that another replica reports before its author has one entry, and a repetition of the change has its own', () => {
   const second = (number: number) => new Date(reconcileTime.getTime() + number * 1_000);
   const images = { from: `${image}:1.2.0`, to: `${image}:1.3.0` };
   const reported = (at: Date): Outcome => ({
@@ -87,7 +87,7 @@ test('a change that another replica reports before its author has one entry, and
   assert.equal(entries(second(0), followed), 2, 'also when it was changed once more since');
 });
 
-test('an entry is not added twice', () => {
+test('a history entry is not added twice', () => {
   const recorded = (status: PolicyStatus, outcome = ownImagesOutcome) => statusAfter(status, outcome, 2)?.history;
   assert.deepEqual(recorded({ history: appliedOnce('1.3.0') }), appliedOnce('1.3.0'));
   assert.equal(recorded({ lastAppliedTag: '1.3.0' }), undefined, 'an older service did it');
@@ -181,7 +181,7 @@ describe('changes of replicas that are reported in any order', () => {
     );
   });
 
-  test('of one between which and the newest others are missing, the time of the change says that it is older', () => {
+  test('a late one is placed by the time of its change, if the changes between it and the newest are missing', () => {
     const later = new Date(reconcileTime.getTime() + 2_000);
     const moved = (number: number, at: Date): Outcome => {
       const { changes = [], ...rest } = reported(number);
@@ -207,7 +207,7 @@ describe('changes of replicas that are reported in any order', () => {
     assert.equal(status.lastAppliedTag, '1.0.0');
   });
 
-  test('a late report does not take the place of more changes than the history holds', () => {
+  test('a late report about more workloads than the history holds does not displace newer changes', () => {
     const many = Array.from({ length: 11 }, (_, index) => ({ ...webDeployment, name: `web-${index}` }));
     const all = (number: number): Outcome => ({
       ...reported(number),
@@ -219,13 +219,13 @@ describe('changes of replicas that are reported in any order', () => {
     assert.equal(status.lastAppliedTag, '1.4.0');
   });
 
-  test('one between which and the newest others are missing is not the newest', () => {
+  test('a late one is not taken for the newest, if the changes between it and the newest are missing', () => {
     assert.deepEqual(changesOf(after(found(4), reported(1))), [imagesOf(4), imagesOf(1)]);
     assert.deepEqual(changesOf(after(reported(1), reported(4))), [imagesOf(4), imagesOf(1)]);
   });
 });
 
-test('the result of a reconcile of all tags is the selection, even when it is older', () => {
+test('a reconcile of all tags sets the selection, even to an older tag', () => {
   const selected = (tag: string): Outcome => ({ ...unchangedOutcome, tag, selection: { candidate: { tag }, containers: [] } });
   assert.equal(writtenStatusAfter(writtenStatusAfter({}, selected('1.4.0')), selected('1.3.0')).latest?.tag, '1.3.0');
 });

@@ -42,7 +42,7 @@ const latestAfter = (outcome: Outcome, spec: PolicySpec = specOf(), before = sta
 
 const applied = { tag: '1.3.0', digest: digestOf('a'), selectedAt: at };
 
-test('a change that is reported after the suspension of the policy was selected, and so it is if it is reported before', () => {
+test('a change counts as selected whether it is reported before or after the suspension of the policy', () => {
   const suspended: PolicyStatus = { ...status, observedGeneration: 2 };
   const made: Outcome = { ...updatedOutcome, changes: [change(recordOf('1.3.0'))] };
   const late = nextStatus(policyOf({ status: suspended }), made, { cause, now: reconcileTime });
@@ -53,7 +53,7 @@ test('a change that is reported after the suspension of the policy was selected,
   assert.deepEqual(selected, { tag: '1.3.0', digest: digestOf('a') });
 });
 
-test('a reconcile that ends early because of a suspension has selected what it applied', () => {
+test('a reconcile that ends early because of a suspension still selects what it applied', () => {
   assert.deepEqual(latestAfter(suspendedAfter(recordOf('1.3.0'))), applied);
   assert.deepEqual(latestAfter(suspendedAfter(recordOf('1.3.0')), specOf(), {}), applied, 'nothing was selected before');
 });
@@ -63,7 +63,7 @@ test('a suspended policy shows what it has selected when its workload records a 
   assert.deepEqual(latestAfter(suspendedOutcome, specOf(), status, seen('1.1.0', recordOf('1.3.0'))), applied, 'somebody went back since');
 });
 
-test('the digest of a followed tag was selected as well', () => {
+test('the digest of a followed tag counts as selected once it was applied before a suspension', () => {
   const followed = { tag: 'latest', digest: digestOf('b'), selectedAt: old.selectedAt };
   const next = latestAfter(suspendedAfter(recordOf(`latest@${digestOf('a')}`)), latestSpec(), { latest: followed });
   assert.deepEqual(next, { tag: 'latest', digest: digestOf('a'), selectedAt: at });

@@ -98,7 +98,7 @@ test('a condition keeps its transition time until its status changes', () => {
   assert.equal(healed?.conditions?.[0]?.lastTransitionTime, '2026-03-01T13:00:00Z');
 });
 
-test('a change without consent has a warning until that is over', () => {
+test('a change without consent sets a warning condition, until a reconcile finds that it is over', () => {
   const before = writtenStatusAfter({}, legacyTargetOutcome);
   const warning = before.conditions?.find(({ type }) => type === 'CrossNamespace');
   assert.deepEqual([warning?.status, warning?.reason], ['True', 'NoConsent']);

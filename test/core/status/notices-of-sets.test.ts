@@ -35,14 +35,14 @@ function noticesOf(before: PolicyStatus, after: PolicyStatus): Notice[] {
 /** The parts of a notice that name images. */
 const images = ({ kind, digest, setDigest, from, alongside }: Notice) => ({ kind, digest, setDigest, from, alongside });
 
-test('a change names the images of the companions, each pair once for all workloads', () => {
+test('the notice of a change names the images of the companions, each pair once for all workloads', () => {
   const history = [entry(), entry({ name: 'api' })];
   assert.deepEqual(noticesOf({}, { history }).map(images), [
     { kind: 'Updated', digest: own, setDigest: set, from: [`${web}:1.0.0`], alongside: [forth] },
   ]);
 });
 
-test('so do the failure and its rollback, which give the reason of this set and not of another one with the same image', () => {
+test('notices of a failure and its rollback give the reason of their own set, not of another set with the same image', () => {
   const failed = entry({ result: 'Failed' });
   const rejection = (setDigest: string, reason: string) => ({ digest: own, setDigest, tag: '1.1.0', reason, at });
   const rejected = [rejection(otherSet, 'PullFailed'), rejection(set, 'CrashLoop')];
@@ -64,7 +64,7 @@ test('so do the failure and its rollback, which give the reason of this set and 
   );
 });
 
-test('the rollback of a companion alone is of the failed change, and not of itself', () => {
+test('the notice of the rollback of a companion alone is about the failed change, not about the rollback itself', () => {
   const failed = entry({ from: `${web}:1.1.0`, result: 'RolledBack' });
   const back = entry({
     from: `${web}:1.1.0`,
@@ -78,7 +78,7 @@ test('the rollback of a companion alone is of the failed change, and not of itse
   assert.deepEqual([found?.kind, found?.reason, found?.share], ['RolledBack', 'CrashLoop', { count: 1, total: 1 }]);
 });
 
-test('two sets with the same own image are two notices, with two identities', () => {
+test('two sets with the same own image cause two notices with different identities', () => {
   const second = entry({
     name: 'api',
     setDigest: otherSet,
@@ -107,11 +107,11 @@ const asked = {
   alongside: [{ from: `${proxy}:1.0.0`, to: `${proxy}:1.1.0@${other}` }],
 };
 
-test('what waits for approval names its own digest, that of the set, and what each image would replace', () => {
+test('the notice about a missing approval names the digests of image and set, and what each image would replace', () => {
   assert.deepEqual(noticesOf({}, pending).map(images), [{ kind: 'ApprovalRequired', ...asked }]);
 });
 
-test('a rejected set ends to wait once, and the same image with another companion waits again', () => {
+test('a rejected set stops waiting for approval once, and the same image with another companion waits again', () => {
   const rejected = [{ digest: own, setDigest: set, tag: '1.1.0', reason: 'RejectedByUser', message: 'rejected by ada', at }];
   const { pendingApproval: _, ...rest } = pending;
   const ended = noticesOf(pending, { ...rest, rejected });
@@ -125,7 +125,7 @@ test('a rejected set ends to wait once, and the same image with another companio
   assert.equal(endedApproval(pending, { ...rest }), undefined, 'what was approved is still selected');
 });
 
-test('an image without companions has neither', () => {
+test('the notice of an image without companions names neither a set nor companions', () => {
   const { alongside: _, setDigest: __, ...alone } = entry();
   const [found] = noticesOf({}, { history: [alone] });
   assert.deepEqual([found?.setDigest, found?.alongside], [undefined, undefined]);

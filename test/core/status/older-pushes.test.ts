@@ -18,7 +18,7 @@ import {
   writtenStatusAfter,
 } from './outcomes.ts';
 
-test('a push of an older tag clears nothing: the selected one is still stalled', () => {
+test('a push of an older tag does not clear the stalled condition of the selected image', () => {
   const before = writtenStatusAfter({}, { ...stalledOutcome, reason: 'NoConsent' });
   const pushed = (result: Outcome, status = before) =>
     nextStatus(policyOf({ generation: 2, status }), result, { cause: { ...cause, isHinted: true }, now: oneHourLater });
@@ -36,7 +36,7 @@ test('a push of an older tag clears nothing: the selected one is still stalled',
   );
 });
 
-test('what holds up an older tag that was pushed is not said of the selected one', () => {
+test('a problem with an older tag that was pushed is not shown as one of the selected image', () => {
   const latest = { tag: '1.4.0', selectedAt: '2026-03-01T11:00:00.000Z' };
   const before = { ...writtenStatusAfter({}, updatedOutcome), latest };
   const { selection: _, ...rejected } = { ...stalledOutcome, reason: 'RejectedDigest', tag: '1.3.0' } as const;

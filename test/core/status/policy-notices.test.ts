@@ -160,14 +160,14 @@ const rows: readonly Row[] = [
 
 describe('notices between two statuses', () => {
   for (const { name, before, after, expected } of rows)
-    it(name, () => {
+    it(`are ${expected.join(' and ') || 'none'} in the case "${name}"`, () => {
       const found = policyNotices(policy, { before, after }, now).map(({ notice: { kind, tag = '', workloads, reason } }) =>
         [kind, tag, ...(workloads ? [workloads.join(',')] : []), ...(reason ? [reason] : [])].join(' '),
       );
       assert.deepEqual(found, expected);
     });
 
-  describe('what ends later', () => {
+  describe('an interim notice, whose outcome follows,', () => {
     const rolling = { history: [entry('web')], rollouts: counts(1) };
     const interim = (after: PolicyStatus, more: object = {}, before: PolicyStatus = {}) =>
       policyNotices({ ...policy, ...more }, { before, after }, now).map(({ notice }) => `${notice.kind} ${notice.interim ?? false}`);
@@ -190,7 +190,7 @@ describe('notices between two statuses', () => {
     });
   });
 
-  it('a failure says of how many workloads, and a rollback which image it left', () => {
+  it('a notice of a failure counts the workloads, and a notice of a rollback names the image that was left', () => {
     const before = { history: ['web', 'api', 'job'].map((name) => entry(name)) };
     const oneFailed = { history: [failed, ...before.history.slice(1)] };
     const [first] = policyNotices(policy, { before, after: oneFailed }, now);
@@ -200,7 +200,7 @@ describe('notices between two statuses', () => {
     assert.deepEqual([second?.notice.kind, second?.notice.share, second?.notice.undone], ['RolledBack', { count: 1, total: 3 }, digest]);
   });
 
-  it('the rollout of the image before says which image was left, also if an older entry reports it', () => {
+  it('the notice that a rollback has rolled out names the image that was left, even if an older entry reports it', () => {
     const undone = { ...failed, result: 'RolledBack' as const };
     const older = entry('web', {
       tag: '1.0.0',
@@ -216,7 +216,7 @@ describe('notices between two statuses', () => {
     }
   });
 
-  it('a full history says that there may be more workloads', () => {
+  it('a notice from a full history says that there may be more workloads', () => {
     const history = Array.from({ length: 10 }, (_, index) => entry(`web${index}`));
     const [found] = policyNotices(policy, { before: {}, after: { history } }, now);
     assert.equal(found?.notice.hasMore, true);
@@ -264,7 +264,7 @@ describe('notices between two statuses', () => {
       assert.deepEqual(found, [expected]);
     });
 
-  it('a repeated write has the same identity, although its time differs, and another event another', () => {
+  it('a repeated write has the same identity, although its time differs, and another event has another identity', () => {
     const identityOf = (before: PolicyStatus, after: PolicyStatus, at: string) =>
       policyNotices(policy, { before, after }, at).map(({ identity }) => identity);
     const later = '2026-11-23T12:05:00.000Z';

@@ -21,7 +21,7 @@ import {
 const digest = digestOf('b');
 const later = afterChange(60);
 
-test('an image that is rejected waits for nothing, also where a replica that was behind has written that it does', () => {
+test('a rejected image is not shown as waiting, even if a replica that lags behind has written that it waits', () => {
   const waiting = { tag: '1.3.0', digest, until: '2026-03-01T12:10:00Z', reason: 'WavePending' };
   const conditions = [{ type: 'Ready', status: 'False', reason: 'Progressing', message: '', lastTransitionTime: changedAt } as const];
   const failed = {

@@ -7,7 +7,7 @@ import { digestOf, latestSpec, policyOf, webDeployment, workloadOf } from '../mo
 import { viewOf } from '../rollout/rollout-samples.ts';
 import { image, cause, reconcileTime } from './outcomes.ts';
 
-test('what runs is counted over all containers, also where not all are listed', () => {
+test('status.running counts all containers, even those that the status does not list', () => {
   const containers = Array.from({ length: 30 }, (_, at): ContainerState => ({
     ...webDeployment,
     name: `w${at}`,

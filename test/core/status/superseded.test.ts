@@ -26,7 +26,8 @@ const selections: readonly (readonly [about: string, before: PolicyStatus, after
   ],
 ];
 for (const [about, before, after, expected] of selections)
-  test(`an image that waits: ${about}`, () => assert.equal(insteadOf(old, before, after), expected));
+  test(`an image that waits is ${expected === undefined ? 'not ' : ''}reported as superseded in the case "${about}"`, () =>
+    assert.equal(insteadOf(old, before, after), expected));
 
 const workload = { kind: 'Deployment', namespace: 'shop', name: 'web' };
 const image = ({ tag }: typeof old) => `shop/web:${tag}`;
@@ -85,7 +86,7 @@ const changes: readonly (readonly [about: string, before: PolicyStatus, after: P
   ],
 ];
 for (const [about, before, after, expected] of changes)
-  test(`an image that rolls out: ${about}`, () =>
+  test(`an image that rolls out is ${expected === undefined ? 'not ' : ''}reported as replaced in the case "${about}"`, () =>
     assert.deepEqual(
       replacedChanges(before, after).map(({ entry: { tag }, message }) => [tag, message]),
       expected === undefined ? [] : [['1.3.0', expected]],

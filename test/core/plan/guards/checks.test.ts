@@ -7,7 +7,7 @@ import { specOf } from '../../model/samples.ts';
 import { begin, checkOf } from '../check-samples.ts';
 import { evaluateGuards } from './context.ts';
 
-describe('the guard', () => {
+describe('the guard checks', () => {
   const spec = {
     rollout: { timeoutMs: 600_000, onFailure: 'Rollback', checks: [checkOf(), checkOf({ name: 'smoke', phase: 'after' })] },
   } as const;
@@ -38,10 +38,10 @@ describe('the guard', () => {
     assert.doesNotMatch(later('Failed', 'Ignore'), /Check/);
     assert.doesNotMatch(later('Failed', 'Rollback', { release: '2026-03-02T11:30:00Z' }), /Check/);
   });
-  it('asks again after a release', () => {
+  it('asks a failed check again after a release', () => {
     assert.match(JSON.stringify(stateOf('Failed', { release: '2026-03-02T11:30:00Z' })), /CheckPending/);
   });
-  it('knows nothing of policies without checks', () => {
+  it('does not affect policies without checks', () => {
     assert.deepEqual(evaluateGuards({ spec: specOf() }, guard), evaluateGuards({}, guard));
   });
 });

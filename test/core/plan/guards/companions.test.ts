@@ -9,12 +9,12 @@ const spec = { alongside: { images: [], match: 'SameTag' as const, withinMs: 1 }
 const missing = { images: ['proxy:1.3.0'], since: '2026-03-02T12:00:00Z', until: '2026-03-02T12:30:00Z' };
 
 for (const [name, given, expected] of [
-  ['none belong to it', {}, 'pass'],
-  ['they are not known yet', { spec }, 'blocked CompanionMissing'],
-  ['they are missing', { spec, candidate: { ...newest, missing } }, 'waits CompanionMissing 2026-03-02T12:30:00.000Z'],
-  ['they are there', { spec, candidate: { ...newest, companions: [] } }, 'pass'],
+  ['no companions belong to the image', {}, 'pass'],
+  ['the companions are not known yet', { spec }, 'blocked CompanionMissing'],
+  ['the companions are missing', { spec, candidate: { ...newest, missing } }, 'waits CompanionMissing 2026-03-02T12:30:00.000Z'],
+  ['the companions are there', { spec, candidate: { ...newest, companions: [] } }, 'pass'],
 ] satisfies [string, Case, string][])
-  test(`an image with companions: ${name}`, () => {
+  test(`the guard companions answers "${expected}" in the case "${name}"`, () => {
     const { blocked } = evaluateGuards(given, companions);
     const until = blocked?.kind === 'waits' ? [blocked.until.toISOString()] : [];
     assert.equal(blocked === undefined ? 'pass' : [blocked.kind, blocked.reason, ...until].join(' '), expected);

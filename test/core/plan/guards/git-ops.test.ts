@@ -15,4 +15,5 @@ for (const [name, managers, keys, tool] of [
   ['what somebody installed with Helm, before Argo CD managed it', ['helm', 'argocd-controller'], [release], 'argocd-controller'],
   ['a label that says Helm, as "helm template" writes it', ['kubectl'], ['app.kubernetes.io/managed-by'], undefined],
 ] as const)
-  test(`${name}: ${tool ?? 'no tool'}`, () => assert.equal(findGitOpsTool(managers, keys), tool));
+  test(`the GitOps tool of a workload is ${tool ?? 'none'} in the case "${name}"`, () =>
+    assert.equal(findGitOpsTool(managers, keys), tool));

@@ -25,7 +25,7 @@ const rows: [about: string, given: Case, message: RegExp | 'pass'][] = [
 ];
 
 for (const [about, given, message] of rows)
-  test(about, () => {
+  test(`the guard rejected ${message === 'pass' ? 'lets an image pass' : 'blocks an image'} in the case "${about}"`, () => {
     const { blocked, changed, problem } = evaluateGuards(given, rejected);
     assert.equal(problem, undefined, 'there is nothing to fix');
     if (message === 'pass') return assert.deepEqual([blocked, changed], [undefined, ['web']]);

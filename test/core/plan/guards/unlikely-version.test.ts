@@ -37,7 +37,7 @@ const rows: [name: string, given: Case, expected: string][] = [
 ];
 
 for (const [name, given, expected] of rows)
-  test(`unlikely-version: ${name}`, () => {
+  test(`the guard unlikely-version answers "${expected}" in the case "${name}"`, () => {
     const { changed, blocked, until } = evaluateGuards(given, unlikelyVersion);
     const result = blocked === undefined ? 'pass' : [blocked.kind, blocked.reason, until].filter(Boolean).join(' ');
     assert.deepEqual([result, changed], [expected, blocked === undefined ? ['web'] : []]);

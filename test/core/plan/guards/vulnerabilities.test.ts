@@ -28,14 +28,14 @@ const selectedAt = (selected: string): Case => ({ status: { latest: { tag: '1.3.
 const veto = (assessments: readonly Assessment[] | undefined, more: Case = {}) =>
   evaluateGuards({ spec, ...more, context: assessments === undefined ? {} : { assessments } }, vulnerabilities);
 
-describe('the veto', () => {
-  it('lets an image pass that is no worse than what runs, and everything if the policy does not ask', () => {
+describe('the guard vulnerabilities', () => {
+  it('lets an image pass that is no worse than what runs, and every image if the policy does not ask for a comparison', () => {
     assert.deepEqual(veto([fix]).changed, ['web']);
     assert.deepEqual(veto([worse], { spec: {} }).changed, ['web']);
     assert.deepEqual(veto(undefined, { spec: {} }).changed, ['web']);
   });
 
-  it('blocks a worse one, and only the containers for which it is worse', () => {
+  it('blocks a worse image, except for containers whose running image is known to be no better', () => {
     const { blocked, changed } = veto([worse], { other: { image: `${image}:1.2.2` } });
     assert.equal(blocked?.kind, 'blocked');
     assert.equal(blocked.reason, 'MoreVulnerable');
@@ -44,12 +44,12 @@ describe('the veto', () => {
     assert.deepEqual(veto([both], { other: { image: `${image}:1.2.2` } }).changed, ['other']);
   });
 
-  it('does not take what is known of another digest for this one', () => {
+  it('does not use what is known of another digest', () => {
     assert.equal(veto([{ ...fix, digest: digestOf('c') }]).blocked?.reason, 'VulnerabilitiesUnknown');
     assert.equal(veto(undefined).blocked?.reason, 'VulnerabilitiesUnknown');
   });
 
-  it('waits for evidence for an hour from when the image was seen first, less and less often, and then holds it', () => {
+  it('waits up to an hour for evidence about an image, less and less often, and then blocks the image', () => {
     const until = (seen: string) => veto([unknown], selectedAt(seen)).until;
     assert.equal(veto([unknown]).until, '2026-03-02T12:00:15.000Z', 'an image that was never seen');
     assert.equal(until('2026-03-02T12:00:00Z'), '2026-03-02T12:00:15.000Z');
@@ -59,7 +59,7 @@ describe('the veto', () => {
     assert.deepEqual([blocked?.kind, blocked?.reason], ['blocked', 'VulnerabilitiesUnknown']);
   });
 
-  it('ends with a release since the image was selected, now or at its time, and with no earlier one', () => {
+  it('lets an image pass that was released after its selection, now or at the time of the release, but not before it', () => {
     const released = (release: string, found = worse) => veto([found], { ...selectedAt('2026-03-02T11:30:00Z'), actions: { release } });
     for (const found of [worse, unknown]) {
       assert.deepEqual(released('2026-03-02T11:40:00Z', found).changed, ['web']);
@@ -75,12 +75,12 @@ describe('a closed window', () => {
   const at = (assessments: readonly Assessment[], windowsUnless?: PolicySpec['windowsUnless']) =>
     evaluateGuards({ spec: { ...closed, ...(windowsUnless && { windowsUnless }) }, context: { assessments } }, window);
 
-  it('is no obstacle to a fix, where the policy says so', () => {
+  it('does not delay a fix, where the policy says so', () => {
     assert.deepEqual(at([fix], { fixes: 'Critical' }).changed, ['web']);
     assert.deepEqual(at([fix]).changed, []);
   });
 
-  it('delays what is no fix, and the message says why', () => {
+  it('delays an image that is no fix, and the message says why it is none', () => {
     const { blocked, until } = at([unknown], { fixes: 'Critical' });
     assert.equal(until, '2026-03-02T20:00:00.000Z');
     assert.match(blocked?.message ?? '', /opens: 2026-03-02T20:00:00Z\. It does not skip that wait: .*nothing reports its vulnerabilities/);

@@ -132,7 +132,7 @@ for (const [name, given, changed, others, waves] of rows)
   test(`a wave changes ${changed.join(' and ') || 'nothing'} where ${name}`, () =>
     assert.deepEqual(evaluate(given, waves), { changed, others }));
 
-test('without waves nothing waits', () => {
+test('without waves, all workloads are changed at the same time', () => {
   const context = { ...contextOf(), progress: new Map([['Deployment/shop/a', progressing()]]) };
   const { targets } = guardPlan(planOf({ a: 'todo', b: 'todo', c: 'todo' }), context, [wave]);
   assert.ok(targets.every(({ changes }) => changes.length === 1));

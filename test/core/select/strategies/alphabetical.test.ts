@@ -20,6 +20,6 @@ for (const [name, tags, selected] of table) {
     assert.equal(selectTag(alphabetical(), tags), selected));
 }
 
-test('equal names are not newer', () => assert.equal(alphabetical().compare('a', 'a'), 0));
+test('the strategy alphabetical ranks equal names equally', () => assert.equal(alphabetical().compare('a', 'a'), 0));
 
-test('says what is selected', () => assert.equal(alphabetical().description, 'the alphabetically last tag'));
+test('the strategy alphabetical describes what it selects', () => assert.equal(alphabetical().description, 'the alphabetically last tag'));

@@ -35,24 +35,24 @@ for (const [name, times, selected] of table) {
     assert.equal(selectTag(knowing(times), Object.keys(times)), selected));
 }
 
-test('until the images are known every tag is a candidate, and none is newer', () => {
+test('until creation times are known, the strategy newest accepts every tag and ranks none newer', () => {
   assert.deepEqual([newest().reject('any'), newest().compare('a', 'b')], [undefined, 0]);
   const strategyKnowingTimes = newest().withCreationTimes?.(new Map([['a', new Date('2026-01-01')]]));
   assert.deepEqual([strategyKnowingTimes?.reject('a'), strategyKnowingTimes?.id], [undefined, 'newest']);
 });
 
-test('an image that was not read is not a candidate', () => {
+test('the strategy newest rejects a tag whose image was not read', () => {
   assert.match(knowing({ a: '2026-01-01' }).reject('b') ?? 'selected', /of "b" it is not known when it was created/);
 });
 
-test('says what is selected, and why a tag is not', () => {
+test('the strategy newest describes what it selects, and says why a tag is rejected', () => {
   const strategy = knowing({ silent: undefined, bazel: '1970-01-01' });
   assert.equal(strategy.description, 'the image that was created last');
   assert.match(strategy.reject('silent') ?? 'selected', /the image of "silent" does not say when it was created/);
   assert.match(strategy.reject('bazel') ?? 'selected', /created in 1970, as reproducible builds do: .*image\.created/);
 });
 
-test('the filter applies to names, the selection to images, even where something is extracted', () => {
+test('with the strategy newest, the filter applies to names and the selection to images, even where something is extracted', () => {
   for (const filter of [{ allow: 'main-(.*)', extract: '$1' }, { allow: 'main-.*' }, { ignore: ['^pr-'] }]) {
     const filtered = filterTags(newest(), filter);
     assert.notEqual(filtered.reject('pr-7'), undefined);

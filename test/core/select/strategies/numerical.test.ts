@@ -19,7 +19,7 @@ for (const [name, tags, selected] of table) {
   test(`the strategy numerical selects the right tag in the case "${name}"`, () => assert.equal(selectTag(numerical(), tags), selected));
 }
 
-test('numbers of any size are compared', () => {
+test('the strategy numerical compares numbers of any size', () => {
   const digits = fc.stringMatching(/^[0-9]{1,40}$/);
   fc.assert(
     fc.property(digits, digits, (a, b) => {
@@ -29,7 +29,7 @@ test('numbers of any size are compared', () => {
   );
 });
 
-test('says what is selected, and why a tag is not', () => {
+test('the strategy numerical describes what it selects, and says why a tag is rejected', () => {
   assert.equal(numerical().description, 'the numerically greatest tag');
   assert.equal(numerical().reject('v7'), '"v7" is not a whole number');
 });

@@ -81,11 +81,11 @@ const rejections: [tag: string, range: string | undefined, why: RegExp][] = [
 ];
 
 for (const [tag, range, why] of rejections) {
-  test(`says why ${tag.slice(0, 20)} is not selected`, () =>
+  test(`the strategy semver says why ${tag.slice(0, 20)} is not selected`, () =>
     assert.match(semver(range === undefined ? {} : { range }).reject(tag) ?? 'selected', why));
 }
 
-test('says what is selected', () => {
+test('the strategy semver describes what it selects', () => {
   assert.equal(semver({}).description, 'the highest stable version');
   assert.equal(semver({ range: ' 1.x ' }).description, 'the highest version in "1.x"');
   assert.equal(semver({ prereleases: true }).description, 'the highest version, prereleases included');
@@ -93,7 +93,7 @@ test('says what is selected', () => {
 });
 
 for (const range of ['banana', '>=', '1.2.3.4', 'latest', `>=1.0.0 ${'<2.0.0 '.repeat(50)}`]) {
-  test(`refuses the range ${range.slice(0, 20)}`, () => {
+  test(`the strategy semver refuses the range ${range.slice(0, 20)}`, () => {
     assert.throws(
       () => semver({ range }),
       (error) => error instanceof PermanentError && error.reason === 'InvalidTagPolicy',
@@ -112,12 +112,12 @@ const ofCharts: [name: string, range: string | undefined, tags: string[], select
   ['no coercion', undefined, ['1.2', '3', '1.2.3.4'], undefined],
 ];
 for (const [name, range, tags, selected] of ofCharts) {
-  test(`charts, as Helm reads them: ${name}`, () => {
+  test(`the strategy semver selects the version of a chart as Helm does in the case "${name}"`, () => {
     assert.equal(selectTag(semver({ ofCharts: true, ...(range !== undefined && { range }) }), tags), selected);
   });
 }
 
-test('why a chart is not selected', () => {
+test('the strategy semver says why a chart is not selected', () => {
   const strategy = semver({ ofCharts: true, range: '>=1 <2' });
   assert.match(strategy.reject('2.0.0_1') ?? '', /^"2\.0\.0_1" is outside the range/);
   assert.match(strategy.reject('1.5.0-rc.1') ?? '', /is a prerelease that the range ">=1 <2" does not admit: write prereleases: true/);
