@@ -15,7 +15,7 @@ const refused = (status: number) => (error: unknown) => error instanceof AccessE
 const tokenOf = (value: string) => ({ value, hash: value });
 const from = (client: string, isSession = false) => ({ client, isSession });
 
-test('an address that sends unknown tokens is not asked about for a minute, and users known before are served', async () => {
+test('after 30 unknown tokens an address gets 429 for a minute, and tokens known before are accepted from it', async () => {
   let now = 0;
   let asked = 0;
   const review = boundReviews(
@@ -49,7 +49,7 @@ test('at most sixteen unknown tokens are checked at a time', async () => {
   assert.deepEqual(new Set(await Promise.all(checks)), new Set([undefined]));
 });
 
-test('who has many addresses of one network, or sends names as addresses, leaves room for others', async () => {
+test('a sender with many addresses of one network, or with names as addresses, leaves room for token checks of others', async () => {
   for (const addressOf of [
     (index: number) => `2001:db8::${index.toString(16)}:1`,
     (index: number) => `made-up-${index}`,
@@ -74,7 +74,7 @@ test('who has many addresses of one network, or sends names as addresses, leaves
   }
 });
 
-test('made-up addresses share one limit', async () => {
+test('made-up addresses share one limit of token checks', async () => {
   const review = boundReviews(
     () => Promise.resolve(undefined),
     () => 0,
@@ -83,7 +83,7 @@ test('made-up addresses share one limit', async () => {
   await assert.rejects(review(tokenOf('guess'), from('made up')), refused(429));
 });
 
-test('the addresses of one network share one limit', async () => {
+test('the addresses of one network share one limit of token checks', async () => {
   const review = boundReviews(
     () => Promise.resolve(undefined),
     () => 0,
@@ -93,7 +93,7 @@ test('the addresses of one network share one limit', async () => {
   assert.equal(await review(tokenOf('guess'), from('2001:db8:0:1::1')), undefined);
 });
 
-test('whoever names ever new namespaces has the API server asked about few of them', async () => {
+test('a caller who names ever new namespaces causes a bounded number of access reviews', async () => {
   let now = 0;
   const asked: string[] = [];
   const authenticate = createAuthenticate(
@@ -166,7 +166,7 @@ test('a user has at most thirty-two requests under way', async (t) => {
   assert.equal(await later, 200);
 });
 
-test('a page of events asks for at most two hundred namespaces', async (t) => {
+test('a page of events causes access reviews for at most two hundred namespaces', async (t) => {
   const records = Array.from({ length: 1_000 }, (_, index) => recordOf(`e${index}`, -index, { [`n${index}/web`]: 'updated' }));
   const asked = new Set<string | undefined>();
   const auth: OperationsAuth = {
@@ -189,14 +189,14 @@ test('a page of events asks for at most two hundred namespaces', async (t) => {
   assert.ok(asked.size <= 2, `${asked.size} questions about one policy`);
 });
 
-test('a stream that was not asked for with GET is not left behind', async (t) => {
+test('a HEAD request for a stream is refused and leaves no stream open', async (t) => {
   const feed = createPolicyFeed();
   const { app } = startApi(t, { kind: 'none' }, [], { policies: samplePorts([], { feed }) });
   const { statusCode } = await app.inject({ method: 'HEAD', url: '/api/v1/stream', headers: { host: 'localhost' } });
   assert.equal(statusCode, 405);
 });
 
-test('a stream of changes in more than two hundred namespaces says to read the list', async () => {
+test('a stream of changes in more than two hundred namespaces tells the client to read the list again', async () => {
   const feed = createPolicyFeed();
   let asked = 0;
   const access = { user: 'ann', credentials: { kind: 'none' }, may: () => Promise.resolve(++asked > 0) } as const;
@@ -208,14 +208,14 @@ test('a stream of changes in more than two hundred namespaces says to read the l
   await stream.return(undefined);
 });
 
-test('a name as long as names of policies can be is found', async (t) => {
+test('a policy whose name has the maximum length can be requested', async (t) => {
   const { app } = startApi(t, { kind: 'none' }, [], { policies: samplePorts([]) });
   const name = 'a'.repeat(253);
   const { statusCode, body } = await app.inject({ url: `/api/v1/policies/shop/${name}`, headers: { host: 'localhost' } });
   assert.deepEqual([statusCode, body.includes(name)], [404, true]);
 });
 
-test('whoever sends a request slowly is answered 408', async (t) => {
+test('a request that is sent too slowly is answered 408', async (t) => {
   const { app } = startApi(t, { kind: 'none' }, [], { now: () => new Date(eventTime) });
   await app.listen({ host: '127.0.0.1', port: 0 });
   // Node reads both when a request begins.
@@ -227,7 +227,7 @@ test('whoever sends a request slowly is answered 408', async (t) => {
   assert.match(answer, /^HTTP\/1\.1 408 /);
 });
 
-test('malformed requests are over when they are answered, and do not count as under way', async (t) => {
+test('malformed requests do not count as under way once they are answered', async (t) => {
   const { app } = startApi(t, { kind: 'none' }, []);
   const get = async (url: string) => (await app.inject({ url })).statusCode;
   for (let count = 0; count < 40; count++) assert.equal(await get('/api/v1/events?limit=none'), 400);

@@ -67,7 +67,7 @@ test('a caller who may list one namespace sees the causes of its policies, and n
   assert.equal((await causesFor(t, ann('list shop'), '?namespace=ops')).status, 403);
 });
 
-test('one cause is asked for by its id, and is gone when it is over', async (t) => {
+test('one cause is read by its id, and is not found when it is over', async (t) => {
   const one = await causesFor(t, ann('list *'), `?id=${encodeURIComponent('policy/Held/shop/held')}`);
   assert.deepEqual(
     one.body?.causes.map(({ named, policies, namespaces }) => ({ named, policies, namespaces })),
@@ -76,7 +76,7 @@ test('one cause is asked for by its id, and is gone when it is over', async (t) 
   assert.deepEqual((await causesFor(t, ann('list *'), '?id=policy/Held/shop/nobody')).ids, []);
 });
 
-test('the cause of one policy has its reach limited to it, and needs the permission to get it', async (t) => {
+test('the cause of one policy lists only that policy, and needs the permission to get it', async (t) => {
   const one = await causesFor(t, ann('get shop'), '?policy=shop/held');
   assert.deepEqual(
     one.body?.causes.map(({ id, policies, command }) => [id, policies, command]),

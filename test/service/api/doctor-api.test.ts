@@ -27,7 +27,7 @@ function countingDoctor(...namespaces: string[]) {
   return { made, doctor: { makeReport, namespaces } };
 }
 
-test('callers share one report at a time, and each report for 20 s', async (t) => {
+test('simultaneous callers share one report of the doctor, which is reused for 20 s', async (t) => {
   const { made, doctor } = countingDoctor();
   let now = eventTime;
   const { app } = startApi(t, ann('*'), [], { doctor, elapsed: () => now });
@@ -43,7 +43,7 @@ test('callers share one report at a time, and each report for 20 s', async (t) =
   assert.equal(answered['cache-control'], 'private, no-cache');
 });
 
-test('whoever may not list all policies gets none, and has none made', async (t) => {
+test('a caller who may not list all policies gets no report of the doctor, and causes none to be made', async (t) => {
   const { made, doctor } = countingDoctor();
   const { app } = startApi(t, ann('shop'), [], { doctor });
   const refused = await app.inject({ url, headers });
@@ -53,14 +53,14 @@ test('whoever may not list all policies gets none, and has none made', async (t)
   assert.equal(made.count, 0);
 });
 
-test('a process without the role work says so', async (t) => {
+test('without the role work, a request for the report of the doctor is answered 503 with the reason', async (t) => {
   const { app } = startApi(t, ann('*'), []);
   const { statusCode, body } = await app.inject({ url, headers });
   assert.equal(statusCode, 503);
   assert.match(body, /role work/);
 });
 
-test('where few namespaces are watched, the right to list their policies is enough', async (t) => {
+test('where few namespaces are watched, the right to list their policies is enough for the report of the doctor', async (t) => {
   const { made, doctor } = countingDoctor('shop', 'ops');
   made.end.resolve(report);
   const asks = async (auth: OperationsAuth) => (await startApi(t, auth, [], { doctor }).app.inject({ url, headers })).statusCode;

@@ -33,7 +33,7 @@ async function get({ app }: TestApi, url: string, headers: Record<string, string
   return { status: response.statusCode, headers: response.headers, body, ids: body.events?.map(({ id }) => id) };
 }
 
-test('lists all events, newest first, each with its results', async (t) => {
+test('the API lists all events, newest first, each with its results', async (t) => {
   const api = startApi(t, open, records);
   const { status, body, headers } = await get(api, '/api/v1/events');
   assert.equal(status, 200);
@@ -65,7 +65,7 @@ test('lists all events, newest first, each with its results', async (t) => {
   });
 });
 
-test('lists events page by page', async (t) => {
+test('the API lists events page by page', async (t) => {
   const api = startApi(t, open, records);
   const first = await get(api, '/api/v1/events?limit=2');
   assert.deepEqual([first.ids, first.body.next], [['queued', 'two'], `${eventTime + 8_000}-two`]);
@@ -75,14 +75,14 @@ test('lists events page by page', async (t) => {
   assert.deepEqual([third.ids, third.body.next], [[], undefined]);
 });
 
-test('filters by the outcome of the event or of one of its policies', async (t) => {
+test('events are filtered by their outcome or that of one of their policies', async (t) => {
   const api = startApi(t, open, records);
   assert.deepEqual((await get(api, '/api/v1/events?outcome=updated')).ids, ['two', 'half']);
   assert.deepEqual((await get(api, '/api/v1/events?outcome=unwatched')).ids, ['nobody']);
   assert.deepEqual((await get(api, '/api/v1/events?outcome=failed')).ids, []);
 });
 
-test('filters by policy, by receiver, and by the time of receipt', async (t) => {
+test('events are filtered by policy, by receiver, and by the time of receipt', async (t) => {
   const api = startApi(t, open, records);
   assert.equal((await get(api, '/api/v1/events?receiver=another')).ids?.length, 0);
   assert.deepEqual((await get(api, '/api/v1/events?policy=shop/web')).ids, ['two', 'half', 'one']);
@@ -128,14 +128,14 @@ for (const [name, url] of [
   ['an unknown question', '/api/v1/events?tag=1'],
   ['an id that is none', '/api/v1/events/a%20b'],
 ] as const) {
-  test(`answers 400 to ${name}`, async (t) => {
+  test(`a request for events with ${name} is answered 400`, async (t) => {
     const { status, body } = await get(startApi(t, open, records), url);
     assert.equal(status, 400);
     assert.ok(body.detail);
   });
 }
 
-test('normalises the requested repository', async (t) => {
+test('the requested repository is normalised before events are filtered by it', async (t) => {
   const asked: unknown[] = [];
   const reader = {
     get: () => Promise.resolve(undefined),
@@ -175,7 +175,7 @@ const withIgnored = [
   recordOf('two', 6, { 'shop/web': 'ignored' }),
 ];
 
-test('shows what a receiver ignored with its reason, and finds it by outcome', async (t) => {
+test('the API shows what a receiver ignored with its reason, and finds it by outcome', async (t) => {
   const api = startApi(t, open, withIgnored);
   assert.deepEqual((await get(api, '/api/v1/events')).ids, ['queued', 'nameless', 'named', 'two']);
   const { body, ids } = await get(api, '/api/v1/events?outcome=ignored');
@@ -193,7 +193,7 @@ test('shows what a receiver ignored with its reason, and finds it by outcome', a
   });
 });
 
-test('shows what a receiver ignored only to users who may list all policies', async (t) => {
+test('the API shows what a receiver ignored only to users who may list all policies', async (t) => {
   for (const rights of [[], ['get shop'], ['get shop', 'list shop', 'update shop'], ['get *']]) {
     const api = startApi(t, ann(...rights), withIgnored);
     const { ids } = await get(api, '/api/v1/events?outcome=ignored');
@@ -205,7 +205,7 @@ test('shows what a receiver ignored only to users who may list all policies', as
   assert.equal((await get(api, '/api/v1/events/named')).status, 200);
 });
 
-test('answers 401 to no token, a wrong one and another scheme', async (t) => {
+test('a request without a token, with a wrong one or another scheme is answered 401', async (t) => {
   const api = startApi(t, ann('get *'), records);
   for (const authorization of ['', 'Bearer', 'Bearer other', 'Basic anns-token', 'Bearer a b']) {
     const { status, headers } = await get(api, '/api/v1/events', { authorization });
@@ -214,7 +214,7 @@ test('answers 401 to no token, a wrong one and another scheme', async (t) => {
   assert.equal((await api.app.inject({ url: '/livez' })).statusCode, 200);
 });
 
-test('answers 503 when the API server or Redis does not answer', async (t) => {
+test('a request is answered 503 when the API server or Redis does not answer', async (t) => {
   const auth: OperationsAuth = {
     kind: 'kubernetes',
     reviewToken: () => Promise.reject(new Error('connection refused')),
@@ -234,7 +234,7 @@ test('answers 503 when the API server or Redis does not answer', async (t) => {
   for (const url of ['/api/v1/events', '/api/v1/events/a']) assert.equal((await get(startApi(t, open, [], { reader }), url)).status, 503);
 });
 
-test('caches answers of the API server for ten seconds, and failures not at all', async (t) => {
+test('access reviews are cached for ten seconds, and their failures not at all', async (t) => {
   let asked = 0;
   let now = eventTime;
   const auth: OperationsAuth = {
@@ -268,7 +268,7 @@ async function replay({ app }: TestApi, id: string, headers: Record<string, stri
   return { status: response.statusCode, body: response.json<{ id?: string; replayOf?: string; detail?: string }>() };
 }
 
-test('answers 202 to a replay, which is a new event', async (t) => {
+test('a replay is answered 202 and causes a new event', async (t) => {
   const api = startApi(t, open, records);
   const [first, second] = [await replay(api, 'one'), await replay(api, 'one')];
   assert.deepEqual([first.status, first.body.replayOf], [202, 'one']);
@@ -298,7 +298,7 @@ test('a replay needs permission to update the policies that the event matched', 
   assert.deepEqual(api.stored, []);
 });
 
-test('answers 409 to a replay of something that a receiver ignored', async (t) => {
+test('a replay of something that a receiver ignored is answered 409', async (t) => {
   const api = startApi(t, ann('list *', 'update *'), withIgnored);
   const { status, body } = await replay(api, 'nameless');
   assert.equal(status, 409);
@@ -307,7 +307,7 @@ test('answers 409 to a replay of something that a receiver ignored', async (t) =
   assert.deepEqual(api.stored, []);
 });
 
-test('accepts a POST only as JSON, and only from pages of this host', async (t) => {
+test('a POST is accepted only as JSON, and only from pages of this host', async (t) => {
   const api = startApi(t, open, records);
   assert.equal((await replay(api, 'one', { origin: 'http://localhost:9090' })).status, 202);
   for (const origin of ['http://attacker.example.com', 'http://localhost:9091', 'null', 'x'])
@@ -319,7 +319,7 @@ test('accepts a POST only as JSON, and only from pages of this host', async (t) 
   assert.equal(api.stored.length, 1);
 });
 
-test('answers 503 when Redis is full or does not store', async (t) => {
+test('a replay is answered 503 when Redis is full or does not store', async (t) => {
   const full = startApi(t, open, records, { refusal: () => 'Redis uses 81 % of its maxmemory' });
   assert.equal((await replay(full, 'one')).status, 503);
   const away = startApi(t, open, records, { storePushes: () => Promise.reject(new Error('away')) });

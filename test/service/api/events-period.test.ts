@@ -17,7 +17,7 @@ for (const [query, numbers] of [
   ['until=2026-02-01T00:00:00Z', []],
   [`digest=${digestOf('f')}`, []],
 ] as const)
-  test(`events with ${query}`, async (t) => {
+  test(`the API lists the right events with ${query}`, async (t) => {
     const { app } = startApi(t, { kind: 'none' }, records, { policies: samplePorts([]) });
     const { statusCode, body } = await app.inject({ url: `/api/v1/events?${query}`, headers: { host: 'localhost:9090' } });
     assert.equal(statusCode, 200, body);
@@ -60,7 +60,7 @@ for (const [query, rights, numbers] of [
   ['namespace=ops', ['get shop'], []],
   ['label=team=shop', ['get shop'], [1]],
 ] as const)
-  test(`events with ${query} for a caller who may ${rights.join()}`, async (t) => {
+  test(`the API lists the right events with ${query} for a caller who may ${rights.join()}`, async (t) => {
     const policies = samplePorts([], { all: () => labelled });
     const { app } = startApi(t, ann(...rights), byPolicy, { policies });
     const { statusCode, body } = await app.inject({ url: `/api/v1/events?${query}`, headers: { authorization: 'Bearer anns-token' } });
@@ -68,14 +68,14 @@ for (const [query, rights, numbers] of [
     assert.deepEqual([...new Set(found(body))], numbers);
   });
 
-test('a label of policies needs a process that knows them', async (t) => {
+test('a process without the role work answers 503 to a filter of events by the label of policies', async (t) => {
   const { app } = startApi(t, ann('list *'), byPolicy);
   const headers = { authorization: 'Bearer anns-token' };
   assert.equal((await app.inject({ url: '/api/v1/events?label=team=shop', headers })).statusCode, 503);
   assert.equal((await app.inject({ url: '/api/v1/events?label=team', headers })).statusCode, 400);
 });
 
-test('the page of events has the period and the receiver in its address, and keeps them on the next page', async (t) => {
+test('the dashboard keeps the period and the receiver of its list of events in the address of the next page', async (t) => {
   const { get } = openDashboard(t, { records });
   const { text } = await get('/events?from=2026-03-01T11:59&to=2026-03-01T11:59:58');
   assert.deepEqual([...new Set(found(text))], [2, 3]);

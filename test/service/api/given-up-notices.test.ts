@@ -27,7 +27,7 @@ for (const [name, auth, expected] of [
   ['everybody', { kind: 'none' }, [[ofShop], [ofOps]]],
   ['a user of one namespace, those of its policies', ofShopOnly, [[ofShop]]],
 ] satisfies [string, OperationsAuth, object[][]][])
-  test(`an event shows which notifications about it were given up to ${name}`, async (t) => {
+  test(`an event shows the notifications about it that were given up to ${name}`, async (t) => {
     const { app } = startApi(t, auth, [record]);
     const response = await app.inject({ url: '/api/v1/events', headers: { authorization: 'Bearer token', host: 'localhost:9090' } });
     const { events } = response.json<{ events: EventView[] }>();

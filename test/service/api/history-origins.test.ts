@@ -91,7 +91,7 @@ const rows: [about: string, history: HistoryEntry[], asked: string[], links: obj
   ['what names no source has no commits', [change(undefined, `${image}:1.2.0`, digestOf('c'))], [digestOf('c')], []],
 ];
 for (const [about, history, asked, links] of rows)
-  test(`the commits of a history, where ${about}`, () => {
+  test(`the commits of a history are linked correctly where ${about}`, () => {
     const { asked: really, find } = finder();
     const policy = policyWith(...history);
     const { commits = [] } = detail(policy, {}, find(policy));
@@ -105,7 +105,7 @@ for (const [about, history, asked, links] of rows)
     );
   });
 
-test('only the newest ten changes are looked up, and nothing of a registry that is not allowed', () => {
+test('only the newest ten changes of a history are looked up, and nothing of a registry that is not allowed', () => {
   const letters = '0123456789abcdef'.split('');
   const many = letters.map((letter) => change(undefined, `${image}:1.0.${letter}`, digestOf(letter)));
   const { asked, find } = finder();

@@ -68,7 +68,7 @@ function start(t: TestContext, auth: OperationsAuth = { kind: 'none' }, isStarti
 
 const namesOf = ({ images }: Pick<Answer, 'images'>) => images.map(({ namespace, name, state }) => `${namespace}/${name} ${state}`);
 
-test('each container is listed with its image and its policy, what is behind first', async (t) => {
+test('each container is listed with its image and its policy, those that are behind first', async (t) => {
   const { images, counts, isComplete } = await start(t)('/images');
   assert.deepEqual(namesOf({ images }), ['shop/api Behind', 'ops/tool Behind', 'test/web Kept', 'shop/web Current']);
   assert.deepEqual([counts, isComplete], [{ Behind: 2, Kept: 1, Current: 1 }, true]);
@@ -104,7 +104,7 @@ for (const [query, expected] of [
   ['search=tool', ['ops/tool']],
   ['state=Kept', ['test/web']],
 ] as const)
-  test(`images are found by ${query}`, async (t) => {
+  test(`the API finds images by ${query}`, async (t) => {
     const { images } = await start(t)(`/images?${query}`);
     assert.deepEqual(
       images.map(({ namespace, name }) => `${namespace}/${name}`),
@@ -112,7 +112,7 @@ for (const [query, expected] of [
     );
   });
 
-test('the list has pages, and what is not understood is an error', async (t) => {
+test('the list of images has pages, and an invalid query is answered 400', async (t) => {
   const get = start(t);
   const names: string[] = [];
   for (let next: string | undefined = ''; next !== undefined;) {
@@ -171,7 +171,7 @@ for (const [version, expected] of [
   ['shop/web', []],
   ['a', []],
 ] as const)
-  test(`versions are found by ${version}`, async (t) => {
+  test(`the API finds versions of images by ${version}`, async (t) => {
     const { versions } = await start(t)(`/images/versions?version=${encodeURIComponent(version)}`);
     assert.deepEqual(
       versions.map(({ repository, tag }) => `${repository.replace('registry.example.com/', '')}:${tag}`),
@@ -179,7 +179,7 @@ for (const [version, expected] of [
     );
   });
 
-test('a caller sees what the policies select that he may list', async (t) => {
+test('a caller sees only images of the policies that the caller may list', async (t) => {
   const get = start(t, ann('list shop', 'get shop'));
   for (const [path, key] of [
     ['/images', 'images'],
@@ -195,7 +195,7 @@ test('a caller sees what the policies select that he may list', async (t) => {
   assert.deepEqual(namesOf(await get(`/images?digest=${old}`)), []);
 });
 
-test('an answer says that not all workloads are known yet', async (t) => {
+test('an answer about images says if not all workloads are known yet', async (t) => {
   const { images, isComplete } = await start(t, { kind: 'none' }, true)('/images');
   assert.deepEqual([images, isComplete], [[], false]);
 });

@@ -12,7 +12,7 @@ const auth: OperationsAuth = {
 };
 const namespaces = { areKnown: () => true, whyNotSelected: () => 'not selected: label it' };
 
-test('answers whether a namespace is selected, and why not', async (t) => {
+test('the API says whether a namespace is selected, and why not', async (t) => {
   const refused = startApi(t, auth, [], { namespaces });
   assert.deepEqual((await refused.app.inject({ url: '/api/v1/namespaces/shop', headers })).json(), {
     namespace: 'shop',
@@ -27,7 +27,7 @@ test('answers whether a namespace is selected, and why not', async (t) => {
   });
 });
 
-test('answers only those who may get the policies of the namespace', async (t) => {
+test('the API describes a namespace only to callers who may get its policies', async (t) => {
   const { app } = startApi(t, auth, [], { namespaces });
   const { statusCode, body } = await app.inject({ url: '/api/v1/namespaces/ops', headers });
   assert.deepEqual([statusCode, /permission to get imagepolicies in the namespace ops/.test(body)], [403, true], body);
@@ -35,7 +35,7 @@ test('answers only those who may get the policies of the namespace', async (t) =
   assert.equal((await app.inject({ url: '/api/v1/namespaces/a%20b', headers })).statusCode, 400);
 });
 
-test('answers 503 while the namespaces are not known, and without the role work', async (t) => {
+test('a request about a namespace is answered 503 while namespaces are not known, and without the role work', async (t) => {
   const starting = startApi(t, auth, [], { namespaces: { ...namespaces, areKnown: () => false } });
   assert.equal((await starting.app.inject({ url: '/api/v1/namespaces/shop', headers })).statusCode, 503);
   assert.equal((await startApi(t, auth, []).app.inject({ url: '/api/v1/namespaces/shop', headers })).statusCode, 503);

@@ -18,7 +18,7 @@ const added = {
 };
 const routes = [...own, ...added.routes];
 
-test('the document has no finding of the linter', async () => {
+test('the OpenAPI document has no finding of the linter', async () => {
   const config = await createConfig({ extends: ['recommended-strict'] });
   const findings = await lintFromString({ source: JSON.stringify(describeApi(routes, '1.0.0')), config });
   assert.deepEqual(
@@ -27,7 +27,7 @@ test('the document has no finding of the linter', async () => {
   );
 });
 
-test('the document names every route once, with all of its parameters', async (t) => {
+test('the OpenAPI document names every route once, with all of its parameters', async (t) => {
   const { app } = startApi(t, { kind: 'none' }, [], { added });
   const { statusCode, json } = await app.inject({ url: '/api/v1/openapi.json', headers: { host: 'localhost' } });
   assert.equal(statusCode, 200);
@@ -71,7 +71,7 @@ interface Document {
 /** The statuses of the resources, whose parts are those of the CustomResourceDefinitions. */
 const resources = ['PolicyStatus', 'BaseStatus'];
 
-test('every body, every answer and every entry of a list has a schema with a name', () => {
+test('every body, answer and list entry of the OpenAPI document has a schema with a name', () => {
   const { paths, components } = describeApi(routes, '1.0.0') as unknown as Document;
   const unnamed: string[] = [];
   for (const { operationId, requestBody, responses } of Object.values(paths).flatMap((methods) => Object.values(methods)))
@@ -85,7 +85,7 @@ test('every body, every answer and every entry of a list has a schema with a nam
   assert.deepEqual(unnamed, []);
 });
 
-test('every route has an example whose request and answer fit the schemas, without a field that they do not have', () => {
+test('every route of the API has an example that fits its schemas, without unknown fields', () => {
   assert.deepEqual(Object.keys(examples).toSorted(), routes.map(({ id }) => id).toSorted());
   for (const { id, params, query, body, answer, media } of routes) {
     const example: Example = examples[id as keyof typeof examples];
@@ -100,7 +100,7 @@ test('every route has an example whose request and answer fit the schemas, witho
   }
 });
 
-test('every parameter has a description', () => {
+test('every parameter in the OpenAPI document has a description', () => {
   const { paths } = describeApi(routes, '1.0.0') as unknown as Document;
   const parameters = Object.values(paths).flatMap((methods) =>
     Object.values(methods).flatMap((one) => one.parameters.map((parameter) => ({ ...parameter, of: one.operationId }))),
@@ -111,7 +111,7 @@ test('every parameter has a description', () => {
   );
 });
 
-test('the document has the example of each parameter, body, answer and error', () => {
+test('the OpenAPI document has the example of each parameter, body, answer and error', () => {
   const { paths, components } = describeApi(routes, '1.0.0') as unknown as Document;
   for (const { operationId, parameters, requestBody, responses } of Object.values(paths).flatMap((methods) => Object.values(methods))) {
     const { params = {}, query = {}, body, answer }: Example = examples[operationId as keyof typeof examples];
@@ -124,7 +124,7 @@ test('the document has the example of each parameter, body, answer and error', (
     assert.equal(problemSchema.strict().parse(content[problemType]?.example).code, code);
 });
 
-test('a part that the product lacks leaves no schema in the document', () => {
+test('a part that the product lacks leaves no schema in the OpenAPI document', () => {
   const { components } = describeApi(own, '1.0.0') as unknown as Document;
   assert.deepEqual(
     Object.keys(components.schemas).filter((name) => /Base|Dependent|Activity/.test(name)),

@@ -42,11 +42,11 @@ const rows: [about: string, status: PolicyStatus, expected: string | undefined][
   ['something unreadable runs', { targets: [target('::'), target(`${image}:0.9.0`)] }, '0.9.0'],
 ];
 for (const [about, status, expected] of rows)
-  test(`the image to compare with, where ${about}`, () => {
+  test(`the running image to compare with a pending one is ${expected ?? 'unknown'} where ${about}`, () => {
     assert.equal(runningReference({ status: { ...status, pendingApproval: pending } }, { repository }, noAliases), expected);
   });
 
-test('nothing is asked for a policy without something that waits, that cannot be used, or whose registry is not allowed', () => {
+test('no origins are looked up for a policy without a pending image, with an invalid spec or with a forbidden registry', () => {
   const asked: string[] = [];
   const of = (mayUse: boolean) =>
     createPendingOrigins({
@@ -82,7 +82,7 @@ test('nothing is asked for a policy without something that waits, that cannot be
   });
 });
 
-test('nothing is said of an image whose origin is not known, and no comparison with another repository', () => {
+test('no changes are shown for an image of unknown origin, and no comparison with another repository', () => {
   const before = { repository: 'https://github.com/shop/fork', revision: 'a'.repeat(40) };
   assert.equal(changesOf({ before }), undefined);
   const { from, links } = changesOf({ before, now: { repository: 'https://github.com/shop/web', revision: 'b'.repeat(40) } }) ?? {};

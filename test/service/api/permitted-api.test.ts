@@ -36,13 +36,13 @@ for (const [name, rights, more, expected] of [
   ],
   ['patch policies, while no actions are offered', ['get shop', 'patch shop'], { noActions: 'actions are off' }, []],
 ] as const)
-  test(`a caller who may ${name}`, async (t) => {
+  test(`the right actions are permitted to a caller who may ${name}`, async (t) => {
     const { app } = startApi(t, ann(...rights), [], { policies: samplePorts([], more) });
     const answer = await app.inject({ url: '/api/v1/policies/shop/ready/permitted', headers });
     assert.deepEqual([answer.statusCode, answer.json()], [200, { actions: expected }]);
   });
 
-test('whoever may not get the policy learns nothing, and what cannot be asked for now is assumed', async (t) => {
+test('a caller who may not get a policy learns no permitted action, and actions that cannot be reviewed now are assumed', async (t) => {
   const { app } = startApi(t, ann('get ops', 'patch ops'), [], { policies: samplePorts([]) });
   assert.equal((await app.inject({ url: '/api/v1/policies/shop/ready/permitted', headers })).statusCode, 403);
   const auth = ann('get shop') as Extract<OperationsAuth, { kind: 'kubernetes' }>;
@@ -52,7 +52,7 @@ test('whoever may not get the policy learns nothing, and what cannot be asked fo
   assert.deepEqual((await away.app.inject({ url: '/api/v1/policies/shop/ready/permitted', headers })).json(), { actions: all });
 });
 
-test('what a rollback would bring back is named', async (t) => {
+test('the permitted actions name the image that a rollback would bring back', async (t) => {
   const [change] = appliedOnce('1.2.3');
   assert.ok(change);
   const web = policyOf({ name: 'web', status: { history: [{ ...change, from: 'registry.example.com/shop/web:1.2.2' }] } });
@@ -67,7 +67,7 @@ test('what a rollback would bring back is named', async (t) => {
   assert.deepEqual([await ask(), considered], [{ actions: [] }, 2]);
 });
 
-test('the actions in several namespaces are shown for each, of policies and of policies of bases, and the namespaces are bounded', async (t) => {
+test('permitted actions are shown for each of up to 50 namespaces, of policies and of policies of bases', async (t) => {
   const rights = ['patch shop', 'patch ops', 'approve ops', 'patch baseimagepolicies shop', 'update baseimagepolicies shop'];
   const { app } = startApi(t, ann(...rights), [], {
     policies: samplePorts([], { hasAdmissionPolicy: true }),

@@ -22,7 +22,7 @@ const change = (name: string, result: HistoryEntry['result']): HistoryEntry => (
 });
 const policyWith = (...history: HistoryEntry[]) => policyOf({ name: 'web', status: { history } });
 
-test('the workloads are those whose newest change has not rolled out, and a few', () => {
+test('pods are read for the workloads whose newest change has not rolled out, up to a limit', () => {
   const namesOf = (...history: HistoryEntry[]) => unfinishedWorkloads(policyWith(...history)).map(({ name }) => name);
   assert.deepEqual(namesOf(change('a', 'Applied'), change('b', 'RolledOut'), change('b', 'Failed'), change('c', 'Failed')), ['a', 'c']);
   assert.deepEqual(namesOf(change('a', 'RolledBack'), change('a', 'Failed')), []);
@@ -30,7 +30,7 @@ test('the workloads are those whose newest change has not rolled out, and a few'
   assert.equal(namesOf(...many).length, podLimits.workloads);
 });
 
-test('each workload is read for the caller, and one that cannot be read says why', async (t) => {
+test('the pods of each workload are read for the caller, and a workload that cannot be read shows why', async (t) => {
   const policy = policyWith(change('a', 'Failed'), change('b', 'Failed'));
   const readPods = (caller: { kind: string }, { name }: { name: string }) =>
     name === 'b'

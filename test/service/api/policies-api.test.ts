@@ -45,7 +45,7 @@ interface List {
   readonly detail?: string;
 }
 
-test('every state has its word, and the answer fits its schema', async (t) => {
+test('every state of a policy has its word, and the answer fits its schema', async (t) => {
   const { body } = await start(t).get('/policies');
   const list = routes.find(({ id }) => id === 'listPolicies');
   assert.ok(list?.answer.safeParse(body).success, JSON.stringify(list?.answer.safeParse(body).error?.issues));
@@ -78,7 +78,7 @@ test('policies are filtered by namespace, state and text, and counted', async (t
   assert.deepEqual([counts['Ready'], counts['Unknown'], counts['Failed']], [1, 2, 1]);
 });
 
-test('pages follow each other without a gap', async (t) => {
+test('pages of policies follow each other without a gap', async (t) => {
   const { get } = start(t);
   const seen: string[] = [];
   let next: string | undefined = '';
@@ -122,14 +122,14 @@ for (const [name, query] of [
   ['a page that is none', 'after=yesterday'],
   ['a namespace that is none', 'namespace=A%20B'],
 ] as const) {
-  test(`answers 400 to ${name}`, async (t) => {
+  test(`a request for policies with ${name} is answered 400`, async (t) => {
     const { status, body } = await start(t).get(`/policies?${query}`);
     assert.equal(status, 400);
     assert.match(body.detail ?? '', new RegExp(query.split('=')[0] ?? ''));
   });
 }
 
-test('a caller sees the policies of namespaces in which he may list them', async (t) => {
+test('a caller sees the policies of namespaces in which the caller may list them', async (t) => {
   const { get } = start(t, ann('list ops', 'get ops'));
   assert.deepEqual(
     (await get('/policies')).body.policies.map(({ name }) => name),
@@ -142,7 +142,7 @@ test('a caller sees the policies of namespaces in which he may list them', async
   for (const path of ['/receivers', '/registries']) assert.equal((await get(path)).status, 403, path);
 });
 
-test('one policy fits its schema, whatever its state', async (t) => {
+test('the answer about one policy fits its schema, whatever the state of the policy', async (t) => {
   const { get } = start(t);
   const schema = routes.find(({ id }) => id === 'getPolicy')?.answer;
   for (const { namespace, name } of samplePolicies) {
@@ -152,7 +152,7 @@ test('one policy fits its schema, whatever its state', async (t) => {
   }
 });
 
-test('the resource is shown to who may get the policy', async (t) => {
+test('the resource of a policy is shown to callers who may get the policy', async (t) => {
   const { get } = start(t, ann('get ops'));
   const { status, text } = await get('/policies/ops/other/resource');
   assert.deepEqual([status, JSON.parse(text)], [200, { metadata: { namespace: 'ops', name: 'other' }, spec: {} }]);
@@ -164,7 +164,7 @@ for (const [name, auth, noActions, expected] of [
   ['who may not list all policies', ann('list shop'), undefined, { user: 'ann', listsAll: false }],
   ['whose actions are off', ann('list *'), 'actions are off', { user: 'ann', listsAll: true, noActions: 'actions are off' }],
 ] as const) {
-  test(`a caller ${name} is told so`, async (t) => {
+  test(`the API tells a caller ${name} about it`, async (t) => {
     assert.deepEqual(JSON.parse((await start(t, auth, { noActions }).get('/caller')).text), expected);
   });
 }
@@ -190,7 +190,7 @@ test('a user that the trusted proxy names is known beside tokens, and cannot act
   assert.equal((await post('shop/ready/check')).status, 403);
 });
 
-test('an answer that the caller has is not sent again', async (t) => {
+test('an answer that the caller has already is answered 304', async (t) => {
   const { get } = start(t);
   const first = await get('/policies');
   const tag = String(first.headers['etag']);
@@ -200,11 +200,11 @@ test('an answer that the caller has is not sent again', async (t) => {
   assert.equal((await get('/policies?namespace=ops', { 'if-none-match': tag })).status, 200);
 });
 
-test('without the role work, and before all policies are known, the answer is 503', async (t) => {
+test('a request for policies is answered 503 without the role work, and until all policies are known', async (t) => {
   assert.equal((await start(t, { kind: 'none' }, { areKnown: () => false }).get('/policies')).status, 503);
 });
 
-test('the overview counts what the caller may see', async (t) => {
+test('the overview counts the policies that the caller may see', async (t) => {
   const { text, body } = await start(t).get('/overview');
   const { policies } = JSON.parse(text) as { policies: Record<string, number> };
   assert.deepEqual([policies['Ready'], policies['Unknown']], [1, 3]);
@@ -252,7 +252,7 @@ const actionRows: [path: string, payload: object, body: object][] = [
 ];
 
 for (const [path, payload, body] of actionRows) {
-  test(`${path} ${JSON.stringify(payload)} writes what the command writes`, async (t) => {
+  test(`the action ${path} with ${JSON.stringify(payload)} writes what the command writes`, async (t) => {
     const { post, patched, logged } = start(t, ann('get shop'), { find: findOrProving });
     assert.equal((await post(`shop/${path}`, payload)).status, 202);
     assert.deepEqual(patched, [{ policy: `shop/${path.split('/')[0]}`, caller: 'token', body }]);
@@ -274,7 +274,7 @@ for (const [name, path, payload, status] of [
   ['the time is none', 'held/release', { at: 'tomorrow' }, 400],
   ['there is no such policy', 'nobody/check', {}, 404],
 ] as const) {
-  test(`nothing is written where ${name}`, async (t) => {
+  test(`an action writes nothing where ${name}`, async (t) => {
     const { post, patched } = start(t, { kind: 'none' }, { find: findOrProving });
     const { status: found, body } = await post(`shop/${path}`, payload);
     assert.deepEqual([found, patched], [status, []]);
@@ -282,7 +282,7 @@ for (const [name, path, payload, status] of [
   });
 }
 
-test('actions say that they are off, and what the API server answers', async (t) => {
+test('an action is answered with the reason why actions are off, or with the refusal of the API server', async (t) => {
   const off = await start(t, { kind: 'none' }, { noActions: 'actions are off' }).post('shop/ready/check');
   assert.deepEqual([off.status, off.body.detail], [403, 'actions are off']);
   const patch = () => Promise.reject(new ActionRefused(403, 'ann cannot patch imagepolicies'));
@@ -297,7 +297,7 @@ interface Chain {
   readonly targets: readonly { readonly steps: Chain['steps'] }[];
 }
 
-test('a policy is explained as the command explains it, also for a push', async (t) => {
+test('the API explains a policy as the command does, also for a push', async (t) => {
   const { get } = start(t);
   const explain = async (query: string) => {
     const { status, text } = await get(`/policies/${query}`);

@@ -37,7 +37,7 @@ for (const order of policyOrders)
     }
   });
 
-test('the newest changes come first, those of one time by name, and policies without changes last', async () => {
+test('policies are sorted by their newest change, then by name, with unchanged policies last', async () => {
   const { page } = await pageOf(byName, { order: 'changed', limit: 4 }, each);
   assert.deepEqual(
     page.map(({ key }) => key),
@@ -45,7 +45,7 @@ test('the newest changes come first, those of one time by name, and policies wit
   );
 });
 
-test('a list is sorted whatever was changed, created or deleted since the last one', async () => {
+test('the list of policies is sorted whatever was changed, created or deleted since the last list', async () => {
   let current = [policyOf({ name: 'c' }), policyOf({ name: 'a' }), policyOf({ name: 'b' })];
   const ports = { policies: samplePorts([], { all: () => current }), turns };
   const access = { user: 'ann', credentials: { kind: 'none' }, may: () => Promise.resolve(true) } as const;
@@ -71,7 +71,7 @@ function openLists(cache: ReadonlyMap<string, ImagePolicy>, own: Turns = turns) 
   return async () => (await listVisible(ports, access, undefined)).map(({ policy }) => policy);
 }
 
-test('a list is that of the cache after any changes, in the order of the names', async () => {
+test('after any changes, the list of policies has what the cache has, in the order of names', async () => {
   const change = fc.record({ name: fc.integer({ min: 0, max: 40 }), isDeleted: fc.boolean(), isListed: fc.boolean() });
   await fc.assert(
     fc.asyncProperty(fc.array(change, { maxLength: 60 }), async (changes) => {
@@ -90,7 +90,7 @@ test('a list is that of the cache after any changes, in the order of the names',
   );
 });
 
-test('what changes while a list is made is in the next one', async () => {
+test('a policy that changes while a list is made is right in the next list', async () => {
   const named = (name: string, generation = 0): [string, ImagePolicy] => [name, policyOf({ name, generation })];
   const cache = new Map(Array.from({ length: 2_000 }, (_, index) => named(`web-${index}`)));
   let [now, slices, isChanging] = [0, 0, true];

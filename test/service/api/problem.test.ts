@@ -30,7 +30,7 @@ for (const [method, url, headers, status, code, allow] of [
   ['DELETE', '/api/v1/openapi.json', known, 405, 'MethodNotAllowed', 'GET, HEAD'],
   ['POST', '/api/v1/policies/shop/ready/rollback', { ...known, ...json, body: 'x'.repeat(5_000) }, 413, 'TooLarge', undefined],
 ] as const)
-  test(`${method} ${url} is answered with ${code}${status === 401 ? ' without a token' : ''}`, async (t) => {
+  test(`${method} ${url} is answered with the error ${code}${status === 401 ? ' without a token' : ''}`, async (t) => {
     const { app } = startApi(t, ann('get shop', 'list shop'), [], { policies: samplePorts([]) });
     const { body: payload, ...sent }: Record<string, string> = { ...headers };
     const answer = await app.inject({ method: method as 'GET', url, headers: sent, ...(payload !== undefined && { payload }) });

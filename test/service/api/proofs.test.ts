@@ -23,7 +23,7 @@ function start() {
   };
 }
 
-test('an answer counts for its time, and simultaneous callers share one question', async () => {
+test('an access review is reused for ten seconds, and simultaneous callers share one', async () => {
   const { get, pass, asked, become } = start();
   assert.deepEqual(await Promise.all([get(), get(), get()]), [true, true, true]);
   assert.equal(asked(), 1);
@@ -34,7 +34,7 @@ test('an answer counts for its time, and simultaneous callers share one question
   assert.equal(await get(), false);
 });
 
-test('while the API server is away, an old answer counts for a bounded time, and only where it may', async () => {
+test('while the API server is away, an old access review counts for a bounded time, and only for reading', async () => {
   const { get, pass, become } = start();
   await get();
   become('away');
@@ -48,7 +48,7 @@ test('while the API server is away, an old answer counts for a bounded time, and
   await assert.rejects(get(true, 'never asked'), /ECONNREFUSED/);
 });
 
-test('an API server that says nothing is waited for once, and is asked again after a pause', async () => {
+test('an API server that does not answer is waited for once, and is asked again after a pause', async () => {
   const { get, pass, become, asked } = start();
   await get();
   become('silent');
@@ -74,7 +74,7 @@ const refusals = {
   'too much was asked': new AccessError(429, 'too many'),
 };
 for (const [name, refusal] of Object.entries(refusals))
-  test(`no old answer counts where ${name}`, async () => {
+  test(`no old access review counts where ${name}`, async () => {
     const { get, pass, become } = start();
     await get();
     become(refusal);

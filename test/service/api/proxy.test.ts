@@ -29,7 +29,7 @@ function behindProxy(t: TestContext, proxy: TrustedProxy = trustedProxy) {
   };
 }
 
-test("trusts the user and groups from the proxy's address only", async (t) => {
+test("the API trusts the user and groups from the proxy's address only", async (t) => {
   const ask = behindProxy(t);
   const user = { 'x-forwarded-user': 'ann@example.com', 'x-forwarded-groups': 'shop, system:masters,ops' };
   for (const peer of ['127.0.0.1', '::ffff:127.0.0.1', '10.1.2.3', 'fd00::1']) assert.equal((await ask(user, peer))[0], 200, peer);
@@ -39,7 +39,7 @@ test("trusts the user and groups from the proxy's address only", async (t) => {
   assert.equal((await ask({ ...user, 'x-forwarded-user': 'system:admin' }))[0], 403);
 });
 
-test("ignores the headers of a client that does not know the proxy's secret, wherever it connects from", async (t) => {
+test("headers of a client that does not know the proxy's secret are ignored, wherever the client connects from", async (t) => {
   const user = { 'x-forwarded-user': 'ann', 'x-forwarded-groups': 'shop' };
   const ask = behindProxy(t);
   for (const secret of ['', 'a guess', `${proxyKnows} `.repeat(2), [proxyKnows, proxyKnows], [proxyKnows, 'a guess']])
@@ -54,7 +54,7 @@ for (const [about, headers] of [
   ['the user of a client beside that of the proxy', { 'x-forwarded-user': ['admin', 'ann'], 'x-forwarded-groups': 'shop' }],
   ['a user without a name', { 'x-forwarded-user': ' ', 'x-forwarded-groups': 'admins' }],
 ] as const) {
-  test(`rejects the request behind a proxy that names users and groups in the case "${about}"`, async (t) => {
+  test(`a request behind a proxy that names users and groups is rejected in the case "${about}"`, async (t) => {
     const sent = Object.entries(headers).map(([name, value]): [string, string | string[]] => [
       name,
       typeof value === 'string' ? value : [...value],
@@ -63,14 +63,14 @@ for (const [about, headers] of [
   });
 }
 
-test('accepts a user without groups behind a proxy that names users and groups', async (t) => {
+test('a user without groups is accepted behind a proxy that names users and groups', async (t) => {
   assert.deepEqual(await behindProxy(t)({ 'x-forwarded-user': 'ann', 'x-forwarded-groups': '' }), [
     200,
     { user: 'ann', groups: ['system:authenticated'] },
   ]);
 });
 
-test("ignores a client's groups behind a proxy that names only users", async (t) => {
+test("a client's groups are ignored behind a proxy that names only users", async (t) => {
   const ask = behindProxy(t, { ...trustedProxy, groupsHeader: undefined });
   assert.deepEqual(await ask({ 'x-forwarded-user': 'ann', 'x-forwarded-groups': 'admins' }), [
     200,

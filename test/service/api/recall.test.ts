@@ -37,7 +37,7 @@ const userWith = (...rights: string[]) =>
   }) as const;
 const headers = { authorization: 'Bearer anns-token', host: 'localhost:9090' };
 
-test('pushes that were read are answered without Redis, with their age, filtered, and to those who may see them', async (t) => {
+test('without Redis, pushes that were read before are answered from memory, with their age, filters and permissions', async (t) => {
   const rights = ['list *'];
   const { reader, leave, come } = redisOf(records);
   const { app } = startApi(t, userWith(...rights), [], { reader });
@@ -65,7 +65,7 @@ test('pushes that were read are answered without Redis, with their age, filtered
   assert.equal((await read('/events')).asOf, undefined);
 });
 
-test('what nobody has read cannot be answered without Redis', async (t) => {
+test('pushes that nobody has read cannot be answered without Redis', async (t) => {
   const { reader, leave } = redisOf(records);
   const { app } = startApi(t, userWith('list *'), [], { reader });
   leave();
@@ -73,7 +73,7 @@ test('what nobody has read cannot be answered without Redis', async (t) => {
     assert.equal((await app.inject({ url: `/api/v1${url}`, headers })).statusCode, 503);
 });
 
-test('the newest pushes are remembered although nobody has asked for them', async (t) => {
+test('the newest pushes are remembered even if nobody has asked for them', async (t) => {
   const { reader, leave } = redisOf([]);
   const noted = Promise.withResolvers<void>();
   const { app } = startApi(t, userWith('list *'), [], {
@@ -90,7 +90,7 @@ test('the newest pushes are remembered although nobody has asked for them', asyn
   assert.equal(events.length, 3);
 });
 
-test('receivers, registries and processes are answered as they were', async (t) => {
+test('without Redis, receivers, registries and processes are answered as they were last', async (t) => {
   const { check, leave } = redisOf([]);
   const after =
     <T>(value: T) =>
@@ -116,7 +116,7 @@ test('receivers, registries and processes are answered as they were', async (t) 
   );
 });
 
-test('while it is known that Redis is away, nobody waits for it', async () => {
+test('no caller waits for Redis while it is known to be away', async () => {
   let [isAway, asked] = [false, 0];
   const reader: EventReader = {
     get: () => Promise.reject(new Error('away')),
@@ -134,7 +134,7 @@ test('while it is known that Redis is away, nobody waits for it', async () => {
   assert.deepEqual([found.length, asked], [3, 1]);
 });
 
-test('the memory is bounded by pushes and by their results, and keeps the newest', async () => {
+test('the memory of pushes is bounded by pushes and by their results, and keeps the newest', async () => {
   const memory = recallEvents(
     { get: () => Promise.resolve(undefined), list: () => assert.fail() },
     { now: () => new Date(), isAway: () => true },

@@ -37,7 +37,7 @@ async function firstOf(source: Partial<RecordSource>, count: number): Promise<Re
 
 const all = { verb: 'list' };
 
-test('a push is announced to those who may see one of its policies, and what nobody watches to those who see all', async () => {
+test('a push is announced to those who may see one of its policies, and an unwatched push to those who see all', async () => {
   const read = { ...recordOf('a', 1, { 'shop/web': 'updated', 'ops/web': 'updated' }), readers: new Set(['shop/web']) };
   const events = [[read, ignoredOf('b', 2), recordOf('c', 3, {}, 'unwatched')], []];
   const changes = await firstOf(
@@ -51,7 +51,7 @@ test('a push is announced to those who may see one of its policies, and what nob
   ]);
 });
 
-test('an activity is announced to those who may get its object', async () => {
+test('an activity is announced to callers who may get its object', async () => {
   const activities = [
     [
       approvalOf({ kind: 'ImagePolicy', namespace: 'shop', name: 'web' }),
@@ -77,7 +77,7 @@ test('an activity is announced to those who may get its object', async () => {
   );
 });
 
-test('answers of receivers are announced when they change, and refusals by themselves', async () => {
+test('deliveries are announced when their times change, and refused deliveries in addition', async () => {
   const states: Record<string, [status: number, at: number][]>[] = [
     { prod: [[202, 1]] },
     { prod: [[202, 2]] },
@@ -101,7 +101,7 @@ test('answers of receivers are announced when they change, and refusals by thems
   assert.deepEqual(changes, ['deliveries', 'refusals', 'deliveries', 'deliveries', 'refusals']);
 });
 
-test('nothing is looked up while nobody listens', async () => {
+test('nothing is read from Redis while nobody listens to the feed', async () => {
   const { feed, looks } = feedOf({});
   const first = feed.subscribe(() => undefined);
   const second = feed.subscribe(() => undefined);

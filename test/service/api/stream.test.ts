@@ -11,7 +11,7 @@ const accessOf = (user: string, ...namespaces: string[]): Access => ({
   may: ({ namespace }) => Promise.resolve(namespaces.includes(namespace ?? '')),
 });
 
-test('changes that come together are sent once for each policy, and only those that the caller may get', async () => {
+test('simultaneous changes are sent once for each policy, and only for policies that the caller may get', async () => {
   const [feed, streams] = [createPolicyFeed(), createStreams()];
   const stream = streams.open(policyStream(feed), accessOf('ann', 'shop'), {});
   assert.match(String((await stream.next()).value), /^retry: 2000\nevent: open\n/);
@@ -29,7 +29,7 @@ test('changes that come together are sent once for each policy, and only those t
   await stream.return(undefined);
 });
 
-test('a stream of one namespace sends nothing of another', async () => {
+test('a stream of one namespace sends nothing of another namespace', async () => {
   const feed = createPolicyFeed();
   const stream = createStreams().open(policyStream(feed), accessOf('ann', 'shop', 'ops'), { namespace: 'ops' });
   await stream.next();
@@ -40,7 +40,7 @@ test('a stream of one namespace sends nothing of another', async () => {
   await stream.return(undefined);
 });
 
-test('where more changed than a client can be sent, it is told to read the list', async () => {
+test('a client that missed more changes than a stream can send is told to read the list again', async () => {
   const feed = createPolicyFeed();
   const stream = createStreams().open(policyStream(feed), accessOf('ann', 'shop'), {});
   await stream.next();
@@ -50,7 +50,7 @@ test('where more changed than a client can be sent, it is told to read the list'
   await stream.return(undefined);
 });
 
-test('a user has at most twenty streams, and one that ends makes room', async () => {
+test('a user has at most twenty streams, and a stream that ends makes room for another', async () => {
   const [feed, streams] = [createPolicyFeed(), createStreams()];
   const open = Array.from({ length: 20 }, () => streams.open(policyStream(feed), accessOf('ann'), {}));
   for (const stream of open) await stream.next();
@@ -63,7 +63,7 @@ test('a user has at most twenty streams, and one that ends makes room', async ()
   await Promise.all(open.map((stream) => stream.return(undefined)));
 });
 
-test('users with many streams make room for a user with none', async () => {
+test('users with many streams lose one for a user with none', async () => {
   const [feed, streams] = [createPolicyFeed(), createStreams()];
   const openFor = (user: string) => streams.open(policyStream(feed), accessOf(user), {});
   const crowd = Array.from({ length: 500 }, (_, index) => openFor(`user-${index % 25}`));
@@ -77,7 +77,7 @@ test('users with many streams make room for a user with none', async () => {
   assert.equal((await openFor('user-0').return(undefined)).done, true);
 });
 
-test('a brief stream says that something has changed, but not that a policy was only checked again', async () => {
+test('a brief stream sends a change of a policy, but not a mere check of a policy', async () => {
   const feed = createPolicyFeed();
   const access = accessOf('ann', 'shop');
   const [all, one] = [{ isBrief: true }, { isBrief: true, namespace: 'shop', name: 'web' }].map((filter) =>
@@ -100,7 +100,7 @@ test('a brief stream says that something has changed, but not that a policy was 
   await Promise.all([all.return(undefined), one.return(undefined)]);
 });
 
-test('other pods of a policy are announced to its page alone, which shows how many there are', async () => {
+test('a change of pods is announced only to the page of their policy, which shows how many there are', async () => {
   const feed = createPolicyFeed();
   const filters = [{}, { isBrief: true }, { namespace: 'shop', name: 'web' }, { isBrief: true, namespace: 'shop', name: 'web' }];
   const streams = filters.map((filter) => createStreams().open(policyStream(feed), accessOf('ann', 'shop'), filter));
@@ -118,7 +118,7 @@ test('other pods of a policy are announced to its page alone, which shows how ma
   await Promise.all(streams.map((stream) => stream.return(undefined)));
 });
 
-test('readers read everything again when that is announced', async () => {
+test('an announcement makes every client of a stream read everything again', async () => {
   const streams = createStreams();
   const stream = streams.open(policyStream(createPolicyFeed()), accessOf('ann'), {});
   await stream.next();
@@ -128,7 +128,7 @@ test('readers read everything again when that is announced', async () => {
   await stream.return(undefined);
 });
 
-test('what was recorded is announced to those who may see it, by what they follow', async () => {
+test('a recorded change is sent to the callers who may see it, by what they follow', async () => {
   const listeners = new Set<(change: RecordChange) => void>();
   const feed: RecordFeed = {
     subscribe(listener) {

@@ -21,7 +21,7 @@ async function ask({ app }: TestApi, url: string, method: 'GET' | 'POST' = 'GET'
   return { status: response.statusCode, body, ids: body.events?.map(({ id }) => id) };
 }
 
-test('a policy that has not read the repository shows its author nothing of a push', async (t) => {
+test('the author of a policy that has not read the repository sees nothing of its pushes', async (t) => {
   const other = { ...recordOf('other', 4, { 'shop/web': 'updated', 'spy/web': 'stalled' }), readers: new Set(['shop/web']) };
   const unread = { ...recordOf('unread', 3, { 'spy/web': 'stalled', 'spy/api': undefined }), readers: new Set<string>() };
   const spy = startApi(t, userWith('get spy', 'list spy', 'update spy'), [other, unread]);
@@ -39,7 +39,7 @@ test('a policy that has not read the repository shows its author nothing of a pu
   assert.deepEqual((await ask(startApi(t, userWith('list *'), [other, unread]), '/api/v1/events')).ids, ['other', 'unread']);
 });
 
-test('beside a policy that has read the repository, one of the same namespace that has not is not shown', async (t) => {
+test('an event shows no policy that has not read the repository, even beside one of the same namespace that has', async (t) => {
   const mixed = { ...recordOf('mixed', 4, { 'shop/web': 'updated', 'shop/odd': 'stalled' }), readers: new Set(['shop/web']) };
   const owner = startApi(t, userWith('get shop'), [mixed]);
   const { body } = await ask(owner, '/api/v1/events');

@@ -17,7 +17,7 @@ const findings: readonly Finding[] = [
 ];
 const ids = (causes: readonly Cause[]) => causes.map(({ id, urgency }) => `${id} ${urgency}`);
 
-test('a finding that asks for somebody is a cause, except for what policies and targets of notifications say themselves', () => {
+test('a finding of the doctor that needs action is a cause, unless policies or notification targets report it themselves', () => {
   assert.deepEqual(ids(findingCauses(findings)), [
     'installation/redis/appendonly Warning',
     'registry/registries/reachable/ghcr.io Blocked',
@@ -25,7 +25,7 @@ test('a finding that asks for somebody is a cause, except for what policies and 
   ]);
 });
 
-test('a registry that policies report is one cause, the most urgent comes first, and then what reaches most', () => {
+test('a registry reported by policies and by the doctor is one cause, and causes are ordered by urgency, then by reach', () => {
   const causeOf = (id: string, urgency: Cause['urgency'], reached: number, subject = ''): Cause => ({
     id,
     kind: 'registry',
@@ -48,7 +48,7 @@ test('a registry that policies report is one cause, the most urgent comes first,
   );
 });
 
-test('what blocks the installation comes before what blocks policies, and what only endangers pushes blocks nothing', () => {
+test('a cause that blocks the installation comes before one that blocks policies, and one that only warns comes last', () => {
   const [full, off, ...rest] = findingCauses([
     { line: 'redis/memory', level: 'failed', message: '98 %' },
     { line: 'redis/appendonly', level: 'failed', message: 'off' },
@@ -63,7 +63,7 @@ test('what blocks the installation comes before what blocks policies, and what o
   ]);
 });
 
-test('a base that failed is one cause with what was rolled back from it; what still runs it is another', () => {
+test('a failed base is one cause for what was rolled back from it, and another for what still runs it', () => {
   const make = (id: string, more: Partial<Cause>): Cause => ({
     id,
     kind: 'image',
@@ -89,7 +89,7 @@ test('a base that failed is one cause with what was rolled back from it; what st
   );
 });
 
-test('nobody waits for a report while there is a recent one, none is made within 15 s, and an outdated one is waited for, but not long', async (t) => {
+test('a recent report is answered without waiting, and an outdated one is renewed first, unless that takes long', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   let [at, made] = [0, 0];
   const state = { hangs: undefined as Promise<void> | undefined };
@@ -130,7 +130,7 @@ test('nobody waits for a report while there is a recent one, none is made within
   assert.equal(await late, '3', 'nobody waits for long');
 });
 
-test('who asks for a report too early has the next one made when it is due, and whoever reads reads again if it has other causes', async (t) => {
+test('a report that is asked for too early is made when it is due, and new causes are announced to readers', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   let [at, made, announced] = [0, 0, 0];
   let found: readonly Finding[] = [];
@@ -160,7 +160,7 @@ test('who asks for a report too early has the next one made when it is due, and 
   assert.deepEqual([made, announced], [3, 1], 'the same causes are not announced again');
 });
 
-test('a finding has begun with the first report that had it, of any process, and of this one alone while Redis is away', async () => {
+test('a finding began with the first report of any process that had it, and of this process while Redis is away', async () => {
   let at = '2026-03-01T12:00:00Z';
   let shared: ReadonlyMap<string, number> | undefined = new Map([['old', Date.parse('2026-03-01T09:00:00Z')]]);
   const date = createDateFound(

@@ -33,7 +33,7 @@ const causesOf = (...policies: readonly ReturnType<typeof policy>[]) => orderCau
 const short = (...policies: readonly ReturnType<typeof policy>[]) =>
   causesOf(...policies).map(({ reason, urgency, step, policies: reached }) => `${reason} ${urgency} ${step} ${reached.length}`);
 
-test('an image that fixes what runs is one cause for all policies that do not apply it', () => {
+test('an image with a fix is one cause for all policies that do not apply it', () => {
   const [cause, ...others] = causesOf(policy('shop/web', waits('MinAge')), policy('eu/web', waits('MinAge')));
   assert.deepEqual(others, []);
   assert.deepEqual(cause, {
@@ -55,7 +55,7 @@ test('an image that fixes what runs is one cause for all policies that do not ap
   });
 });
 
-test('the one thing to do follows from what the fix waits for', () => {
+test('the next step of a cause follows from what the fix waits for', () => {
   assert.deepEqual(short(policy('a/a', approval)), ['FixAvailable Blocked approve 1']);
   assert.deepEqual(short(policy('a/a', waits('Window'))), ['FixAvailable Warning skipWait 1']);
   assert.deepEqual(short(policy('a/a', waits('Window'), { windowsUnless: { fixes: 'Critical' } })), ['FixAvailable Warning explain 1']);
@@ -68,14 +68,14 @@ test('the one thing to do follows from what the fix waits for', () => {
   assert.deepEqual(commands, ['image-watcher approve a/a', 'image-watcher resume a/a']);
 });
 
-test('a hold of the policy alone is said with the fix, and what is shared with others besides it', () => {
+test('a hold of one policy is part of the cause of its fix, and a problem shared with other policies is a cause of its own', () => {
   const held: PolicyStatus = { conditions: [condition('Held', 'Held')] };
   assert.deepEqual(short(policy('a/a', held)), ['FixAvailable Warning release 1']);
   const lost: PolicyStatus = { ...approval, conditions: [condition('Stalled', 'RegistryDenied')] };
   assert.deepEqual(short(policy('a/a', lost)), ['FixAvailable Blocked giveCredentials 1', 'RegistryDenied Blocked giveCredentials 1']);
 });
 
-test('policies that keep one fix for different reasons are one cause, and the step is to see why', () => {
+test('policies that hold back one fix for different reasons are one cause, whose step is to explain them', () => {
   assert.deepEqual(short(policy('a/a', approval), policy('b/b', waits('MinAge')), policy('c/c', waits('MinAge'))), [
     'FixAvailable Blocked explain 3',
   ]);
@@ -89,7 +89,7 @@ test('policies that keep one fix for different reasons are one cause, and the st
   );
 });
 
-test('critical fixes come before all that is not broken, others by their urgency', () => {
+test('critical fixes come before blocked policies, and other fixes are ordered by their urgency', () => {
   const stalled = policyOf({ namespace: 'z', name: 'z', uid: 'z', status: { conditions: [condition('Stalled', 'InvalidPolicy')] } });
   const high = policy(
     'b/b',
@@ -104,7 +104,7 @@ test('critical fixes come before all that is not broken, others by their urgency
   ]);
 });
 
-test('what is applied, and what fixes nothing severe, is no cause', () => {
+test('an image that is applied, or fixes nothing severe, is no cause', () => {
   const applied: PolicyStatus = {
     targets: [containerOf({ image: 'registry.example.com/shop/web:1.4.2', state: 'UpToDate' })],
     conditions: [condition('Ready', 'UpToDate')],

@@ -22,7 +22,7 @@ const short = (policies: readonly Parameters<typeof policy>[]) =>
     now,
   ).map(({ id, urgency, policies: reached, since = '' }) => `${id} ${urgency} ${reached.length} ${since.slice(11, 16)}`);
 
-test('a registry that does not answer is one cause, and blocked when that lasts', () => {
+test('a registry that does not answer is one cause, which counts as blocked when the outage lasts', () => {
   const down = (minutes: number) => ({ conditions: [condition('Reconciling', 'RegistryUnavailable', minutes)] });
   assert.deepEqual(
     short([
@@ -35,7 +35,7 @@ test('a registry that does not answer is one cause, and blocked when that lasts'
   );
 });
 
-test('an image that failed is one cause, however far it was rolled back, and broken while it still runs anywhere', () => {
+test('an image that failed is one cause for all its policies, and counts as broken while it still runs anywhere', () => {
   const failed = (rolledBack: number, running: number): PolicyStatus => ({
     conditions: [condition('Stalled', running > 0 ? 'RolloutFailed' : 'RejectedDigest', 5)],
     rollouts: { progressing: 0, done: 0, failed: running, rolledBack },
@@ -65,7 +65,7 @@ test('an image that failed is one cause, however far it was rolled back, and bro
   assert.deepEqual([back?.urgency, back?.step], ['Blocked', 'pushBetter']);
 });
 
-test('what proceeds, waits as it should, or is suspended has no cause', () => {
+test('a policy that proceeds, waits as configured, or is suspended has no cause', () => {
   const states: readonly Parameters<typeof policy>[] = [
     ['shop/new', {}],
     ['shop/ready', { conditions: [condition('Ready', 'UpToDate', 5)] }],
@@ -77,7 +77,7 @@ test('what proceeds, waits as it should, or is suspended has no cause', () => {
   assert.deepEqual(short(states), []);
 });
 
-test('a stalled policy has a cause, also for a reason that no rule is for', () => {
+test('a stalled policy has a cause even if no rule knows its reason', () => {
   assert.deepEqual(short([['shop/odd', { conditions: [condition('Stalled', 'SomethingNew', 5)] }]]), [
     'policy/SomethingNew/shop/odd Blocked 1 11:55',
   ]);
@@ -94,7 +94,7 @@ test('policies that wait for the operator are one cause', () => {
   );
 });
 
-test('an image that is refused is named, and not the one that was selected before', () => {
+test('the cause of a refused image names that image, and not the one that was selected before', () => {
   const status: PolicyStatus = {
     conditions: [condition('Stalled', 'NotSigned', 5)],
     latest: { tag: '4.11.0', selectedAt: '2026-03-01T10:00:00Z' },

@@ -51,7 +51,7 @@ const runWith = (status: object | undefined, { checkId = id, spec = {} } = {}) =
 });
 
 describe('the AnalysisRun of a check', () => {
-  it('is told the image by the args of the template, and is removed after its end', async () => {
+  it('gets the image through the args of the template, and is removed after its end', async () => {
     const label = { 'argo-rollouts.argoproj.io/controller-instance-id': 'blue' };
     const { answer, made } = await ask({ 'success-rate': template({ labels: { ...label, own: 'no' } }) });
     assert.deepEqual([answer.kind, answer.job, made.length], ['none', { name, uid }, 1]);
@@ -80,12 +80,12 @@ describe('the AnalysisRun of a check', () => {
       assert.match(answer.message, message);
     });
   }
-  it('is not made where the operator does not want AnalysisRuns, and nothing is read', async () => {
+  it('is not made where the operator does not allow AnalysisRuns, and nothing is read', async () => {
     const { answer, paths } = await ask({ 'success-rate': template() }, {}, false);
     assert.match(answer.message, /checks\.analysis/);
     assert.deepEqual(paths, []);
   });
-  it('is not made for a tag or a digest that is none: who writes a status writes no query', async () => {
+  it('is not made for an invalid tag or digest, so that nobody injects a query through a status', async () => {
     const { record } = requestOf(question);
     for (const forged of [{ tag: '1"} or up{x="' }, { digest: 'sha256:x' }]) {
       const { answer, made } = await ask({ 'success-rate': template() }, { record: { ...record, ...forged } });
@@ -107,13 +107,13 @@ describe('the AnalysisRun of a check', () => {
     ['it cannot be read', runWith({ phase: 1 }), 'none', /cannot be read/],
   ];
   for (const [what, found, kind, message] of states) {
-    it(`${what}: ${kind}`, async () => {
+    it(`gives the answer "${kind}" if ${what}`, async () => {
       const { answer, made } = await ask({ [name]: found, 'success-rate': template() });
       assert.deepEqual([answer.kind, made.length], [kind, 0]);
       assert.match(answer.message, message);
     });
   }
-  it('of somebody else is no answer', async () => {
+  it('gives no answer if it belongs to another check', async () => {
     const { answer } = await ask({ [name]: runWith({ phase: 'Successful' }, { checkId: 'other' }) });
     assert.deepEqual([answer.kind, answer.job], ['none', undefined]);
   });

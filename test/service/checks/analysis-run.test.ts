@@ -12,7 +12,7 @@ const specOf = (spec: object, timeoutMs = tenMinutes) =>
 const fromSecret = (name: string) => ({ name, valueFrom: { secretKeyRef: { name: 'api', key: 'token' } } });
 
 describe('the spec of an AnalysisRun', () => {
-  it('is that of the template, with args by name, and nothing of it resolved', () => {
+  it('is the spec of the template, with args by name, and resolves no reference in it', () => {
     const template = {
       metrics: [
         { ...metric, count: 3, interval: '1m', failureLimit: 1 },
@@ -32,7 +32,7 @@ describe('the spec of an AnalysisRun', () => {
       ],
     });
   });
-  it('has no args that the template does not declare', () => assert.deepEqual(specOf({}), { metrics: [metric] }));
+  it('contains no args that the template does not declare', () => assert.deepEqual(specOf({}), { metrics: [metric] }));
 
   const timed = (fields: object, args: readonly object[] = []) => specOf({ metrics: [{ ...metric, ...fields }], args });
   const refused: readonly (readonly [string, object | string, RegExp])[] = [
@@ -70,6 +70,6 @@ describe('the spec of an AnalysisRun', () => {
     ['milliseconds', timed({ interval: '1m500ms', count: 2 })],
   ];
   for (const [what, spec] of accepted) it(`is made with ${what}`, () => assert.equal(typeof spec, 'object', JSON.stringify(spec)));
-  it('costs little for a text of any length', () =>
+  it('is computed at little cost for a text of any length', () =>
     assert.match(JSON.stringify(timed({ interval: '1'.repeat(500_000), count: 2 })), /is not known/));
 });

@@ -10,7 +10,7 @@ import { recordedAnswers } from './prometheus-answers.ts';
 const key = 'a key';
 const secret = { name: 'checks', key: 'key' };
 
-describe('an endpoint', () => {
+describe('the endpoint of a check', () => {
   let reply: Reply = verdict('pass');
   let endpoint: Awaited<ReturnType<typeof startEndpoint>>;
   before(async () => {
@@ -36,14 +36,14 @@ describe('an endpoint', () => {
     ['a broken connection', 'reset', 'none', /./],
   ];
   for (const [what, sent, kind, message] of rows) {
-    it(`answers ${what}`, async () => {
+    it(`gives the answer "${kind}" with ${what}`, async () => {
       reply = sent;
       const answer = await ask();
       assert.equal(answer.kind, kind);
       assert.match(answer.message, message);
     });
   }
-  it('is sent a signed event with the image and the change', async () => {
+  it('receives a signed event with the image and the change', async () => {
     reply = verdict('pass');
     await ask();
     const { isSigned, id, data } = endpoint.events.at(-1) ?? assert.fail();
@@ -51,7 +51,7 @@ describe('an endpoint', () => {
     assert.equal(id, requestOf({ kind: 'http', url: '', secret }).record.id);
     assert.deepEqual([data.check, data.phase, data.tag, data.changes.length], ['gate', 'after', '1.3.0', 1]);
   });
-  it('is not sent anything unless the operator allows its host', async () => {
+  it('receives nothing unless the operator allows its host', async () => {
     const count = endpoint.events.length;
     for (const [url, hosts] of [
       [endpoint.url, []],
@@ -61,7 +61,7 @@ describe('an endpoint', () => {
       assert.match((await ask(url, secret, [...hosts])).message, /not allowed/);
     assert.equal(endpoint.events.length, count);
   });
-  it('is not sent anything without its key', async () => {
+  it('receives nothing without its key', async () => {
     const count = endpoint.events.length;
     assert.match((await ask(undefined, { name: 'other', key: 'key' })).message, /Secret other does not exist/);
     assert.match((await ask(undefined, { name: 'checks', key: 'constructor' })).message, /has no key constructor/);
@@ -69,7 +69,7 @@ describe('an endpoint', () => {
   });
 });
 
-describe('Prometheus', () => {
+describe('Prometheus as a check', () => {
   let found: readonly string[] | Reply = [];
   let prometheus: Awaited<ReturnType<typeof startPrometheus>>;
   before(async () => {
@@ -82,12 +82,12 @@ describe('Prometheus', () => {
     return createAskCheck(meansOf({ servers }))(requestOf({ kind: 'prometheus', server, query: 'up{a="b"}', max: 1, noData: 'Wait' }));
   };
 
-  it('is asked the query, and its numbers are compared', async () => {
+  it('receives the query, and the numbers of its result are compared', async () => {
     found = ['0.5', '2'];
     assert.deepEqual(await ask(), { kind: 'fail', message: 'the result 2 is not at most 1' });
     assert.equal(prometheus.queries.at(-1), 'up{a="b"}');
   });
-  it('gives no answer when it fails or answers something else, and shows nothing of it', async () => {
+  it('gives no answer when it fails or its response is invalid, and nothing of the response is shown', async () => {
     for (const reply of [
       { status: 500, body: 'a secret of the operator' },
       { status: 200, body: '{"status":"success","data":{"resultType":"matrix","result":[]}}' },
@@ -101,16 +101,16 @@ describe('Prometheus', () => {
     }
   });
   for (const { query, status, body, means } of recordedAnswers)
-    it(`answers ${query}: ${means}`, async () => {
+    it(`gives the answer "${means}" to ${query}`, async () => {
       found = { status, body };
       assert.equal((await ask()).kind, means);
     });
-  it('gives no answer with a warning, whatever the number', async () => {
+  it('gives no answer with a warning in the response, whatever the number', async () => {
     const data = { resultType: 'vector', result: [{ metric: {}, value: [1_700_000_000, '0'] }] };
     found = { status: 200, body: JSON.stringify({ status: 'success', data, warnings: ['a store of the operator is away'] }) };
     assert.deepEqual(await ask(), { kind: 'none', message: 'the server main warns that the result may be wrong or incomplete' });
   });
-  it('is not asked by its name alone: the operator offers it, and says to whom', async () => {
+  it('is queried only if the operator offers the server to the namespace', async () => {
     const count = prometheus.queries.length;
     assert.match((await ask('other')).message, /offers this namespace no server other/);
     assert.match((await ask('main', ['ops'])).message, /offers this namespace no server main/);
@@ -134,5 +134,6 @@ describe('Prometheus', () => {
     ['NaN beside a good number', ['0', 'NaN'], { max: 1, noData: 'Wait' }, 'none'],
     ['a text that is no number', ['', 'x'], { max: 1, noData: 'Fail' }, 'fail'],
   ];
-  for (const [what, texts, range, kind] of rows) it(`${what}: ${kind}`, () => assert.equal(judge(range, texts).kind, kind));
+  for (const [what, texts, range, kind] of rows)
+    it(`gives the answer "${kind}" for ${what}`, () => assert.equal(judge(range, texts).kind, kind));
 });

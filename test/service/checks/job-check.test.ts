@@ -65,7 +65,7 @@ const jobWith = (condition: object | undefined, checkId = id) => ({
 });
 
 describe('the Job of a check', () => {
-  it('is that of the CronJob, with annotations of ours', async () => {
+  it('is that of the CronJob, with the annotations of the check', async () => {
     const { answer, made } = await ask({ migrate: cronJob() });
     assert.deepEqual([answer.kind, answer.job, made.length], ['none', job, 1]);
     const { metadata, spec } = made[0] ?? assert.fail();
@@ -77,7 +77,7 @@ describe('the Job of a check', () => {
     assert.deepEqual([spec.activeDeadlineSeconds, spec.ttlSecondsAfterFinished], [91, 3_600]);
     assert.equal((metadata.ownerReferences[0] as { uid?: string }).uid, 'uid-of-policy');
   });
-  it('has a name of a length that is allowed, whatever the check is called', () => {
+  it('has a name of an allowed length, however long the name of the check is', () => {
     const long = requestOf(question);
     assert.ok(madeNameOf({ ...long, check: { ...long.check, name: `${'a'.repeat(39)}-${'b'.repeat(23)}` } }, secret).length <= 63);
   });
@@ -94,7 +94,7 @@ describe('the Job of a check', () => {
       assert.match(answer.message, message);
     });
   }
-  it('is not made where the operator does not want Jobs', async () => {
+  it('is not made where the operator does not allow Jobs', async () => {
     const { answer, made } = await ask({ migrate: cronJob() }, {}, false);
     assert.match(answer.message, /checks\.jobs/);
     assert.equal(made.length, 0);
@@ -107,21 +107,21 @@ describe('the Job of a check', () => {
     ['it has not failed', { type: 'Failed', status: 'False' }, 'none', /runs/],
   ];
   for (const [what, condition, kind, message] of states) {
-    it(`${what}: ${kind}`, async () => {
+    it(`gives the answer "${kind}" if ${what}`, async () => {
       const { answer, made } = await ask({ [name]: jobWith(condition), migrate: cronJob() });
       assert.deepEqual([answer.kind, made.length], [kind, 0]);
       assert.match(answer.message, message);
     });
   }
-  it('of somebody else is no answer', async () => {
+  it('gives no answer if it belongs to another check', async () => {
     const { answer } = await ask({ [name]: jobWith({ type: 'Complete', status: 'True' }, 'other') });
     assert.deepEqual([answer.kind, answer.job], ['none', undefined]);
   });
-  it('has a name that nobody can take before, though its id is in the status', () => {
+  it('has a name that nobody can predict from the id in the status', () => {
     assert.notEqual(madeNameOf(requestOf(question), 'another secret'), name);
     assert.ok(!name.includes(id.slice(0, 8)));
   });
-  it('that somebody has put in the place of ours is no answer', async () => {
+  it('gives no answer if somebody has replaced it by another Job', async () => {
     const { record } = requestOf(question);
     const complete = jobWith({ type: 'Complete', status: 'True' });
     const askWith = (uid: string) => ask({ [name]: complete, migrate: cronJob() }, { record: { ...record, job: { name, uid } } });
@@ -130,7 +130,7 @@ describe('the Job of a check', () => {
     assert.deepEqual([answer.kind, made.length], ['none', 0]);
     assert.match(answer.message, /not the one that was created/);
   });
-  it('that is known is found by its name, also after Redis has lost the secret', async () => {
+  it('is found by its recorded name, even after Redis has lost the secret', async () => {
     const { record } = requestOf(question);
     const known = { ...job, name: 'gate-of-an-earlier-secret' };
     const { answer } = await ask({ [known.name]: jobWith({ type: 'Complete', status: 'True' }) }, { record: { ...record, job: known } });
@@ -142,7 +142,7 @@ describe('the Job of a check', () => {
     assert.match(answer.message, /is gone/);
     assert.equal(made.length, 0);
   });
-  it('that another replica has just created is read by the next question', async () => {
+  it('is read by the next question if another replica has just created it', async () => {
     const { answer } = await ask({ migrate: cronJob(), POST: new KubeError('POST', 409, {}) });
     assert.deepEqual([answer.kind, answer.job], ['none', undefined]);
   });

@@ -33,13 +33,13 @@ function world(size = 1) {
   return { store, state, check: (key: string) => check(key, new AbortController().signal) };
 }
 
-test('a list that shows nothing new confirms the cache, once for all that ask at the same time', async () => {
+test('a list that shows nothing new confirms the cache, once for all callers that ask at the same time', async () => {
   const { state, check } = world();
   const answers = await Promise.all(Array.from({ length: 1_000 }, (_, index) => check(`push-${index}`)));
   assert.deepEqual([new Set(answers), state.lists, state.reconnects], [new Set([true]), 1, 0]);
 });
 
-test('what comes while a list is read is not served by it', async () => {
+test('a check that is requested while a list is read waits for another list', async () => {
   const { store, state, check } = world();
   const first = check('push-1');
   while (state.lists === 0) await Promise.resolve();
@@ -48,7 +48,7 @@ test('what comes while a list is read is not served by it', async () => {
   assert.deepEqual([await first, await second, state.lists], [true, false, 2]);
 });
 
-test('lists take at most a fifth of the time', async (t) => {
+test('checks spend at most a fifth of the time on lists', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { state, check } = world();
   state.listMs = 100;
@@ -69,7 +69,7 @@ for (const [what, missed] of [
   ['created', objectOf('new')],
   ['changed', objectOf('known-0', '2')],
 ] as const)
-  test(`an object that was ${what} unseen makes it incomplete, and the watch is reopened`, async () => {
+  test(`an object that was ${what} unseen makes the cache unconfirmed, and the watch is reopened`, async () => {
     const { store, state, check } = world();
     state.listed = [missed];
     assert.equal(await check('push'), false);
@@ -78,7 +78,7 @@ for (const [what, missed] of [
     assert.equal(await check('push'), true);
   });
 
-test('a watch that is heard of later than the question costs no list', async () => {
+test('a watch that receives something after the question confirms the cache without a list', async () => {
   const { state, check } = world(3_000);
   assert.equal(await check('push'), false, 'so many objects are not listed, but waited for');
   state.now = 160_000;

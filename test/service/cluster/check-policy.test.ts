@@ -43,7 +43,7 @@ test('a watch that received something recently costs no request', async () => {
   assert.equal(state.reads, 0);
 });
 
-test('a confirmation is as old as what it goes by', async () => {
+test('a confirmation is as old as the watch event or read that it relies on', async () => {
   const { state, confirm } = world();
   state.now = 10_000;
   state.quietMs = 1_200;
@@ -54,7 +54,7 @@ test('a confirmation is as old as what it goes by', async () => {
   assert.equal(await confirm(), 10_000, 'the read before serves for some seconds');
 });
 
-test('a quiet watch costs one request for all patches at the same moment, and another one later', async () => {
+test('a quiet watch costs one request for all simultaneous patches, and another request later', async () => {
   const { state, check } = world();
   assert.deepEqual(new Set(await Promise.all(Array.from({ length: 100 }, () => check()))), new Set([true]));
   assert.equal(state.reads, 1);
@@ -64,14 +64,14 @@ test('a quiet watch costs one request for all patches at the same moment, and an
   assert.equal(state.reconnects, 0, 'a watch that has nothing to say is left alone');
 });
 
-test('a watch that has not opened yet confirms nothing', async () => {
+test('a watch that has not opened yet confirms nothing, so that the policy is read', async () => {
   const { state, check } = world();
   state.quietMs = undefined;
   await check();
   assert.equal(state.reads, 1);
 });
 
-test('a policy that was changed must not act on its old spec, the new one is cached, and its watch is reopened', async () => {
+test('a changed policy is not confirmed for its old spec, the new one is cached, and its watch is reopened', async () => {
   const { policies, cached, state, check } = world();
   state.live = { ...cached, resourceVersion: '11', generation: 2 };
   assert.equal(await check(), false);
@@ -94,7 +94,7 @@ for (const [what, isConfirmed, change] of [
   ['a release', false, { actions: { release: '2026-01-01T00:00:00Z' } }],
 ] as const satisfies readonly (readonly [string, boolean, Partial<ImagePolicy>])[]) {
   for (const quietMs of [0, 60_000])
-    test(`${what} that ${quietMs === 0 ? 'was seen' : 'is read'} ${isConfirmed ? 'does not cause' : 'causes'} another plan`, async () => {
+    test(`a plan ${isConfirmed ? 'holds' : 'is made again'} after ${what} that ${quietMs === 0 ? 'the watch has shown' : 'was read'}`, async () => {
       const { policies, cached, state, check } = world();
       state.quietMs = quietMs;
       state.live = { ...cached, ...change, resourceVersion: '11' };
@@ -105,7 +105,7 @@ for (const [what, isConfirmed, change] of [
     });
 }
 
-test('a policy that is newer than the cache is as it was planned for', async () => {
+test('a policy that is newer than the cache is confirmed as it was planned for', async () => {
   const { cached, state, check } = world();
   state.quietMs = 0;
   assert.equal(await check({ ...cached, resourceVersion: '12', generation: 2, actions: { approve: `1.3.0@${digest}` } }), true);
@@ -115,7 +115,7 @@ for (const [what, live] of [
   ['deleted', undefined],
   ['created anew under its name', { ...policyOf(), uid: 'another', resourceVersion: '12', generation: 1 }],
 ] as const)
-  test(`a policy that was ${what} must not act, and the cache is updated`, async () => {
+  test(`a policy that was ${what} is not confirmed, and the cache is updated`, async () => {
     const { policies, state, check } = world();
     state.live = live;
     assert.equal(await check(), false);
@@ -123,7 +123,7 @@ for (const [what, live] of [
     assert.equal(state.reconnects, 1);
   });
 
-test('a policy that is deleted while our own write is stored must not act', async () => {
+test('a policy that is deleted while our own write is stored is not confirmed', async () => {
   const { policies, cached, state, check } = world();
   state.live = undefined;
   const checked = check();
@@ -132,7 +132,7 @@ test('a policy that is deleted while our own write is stored must not act', asyn
   assert.equal(policies.get('shop', 'web'), undefined);
 });
 
-test('a policy that the watch has not delivered yet is read', async () => {
+test('a policy that the watch has not delivered yet is read before it is confirmed', async () => {
   const { cached, state, check } = world();
   const newcomer = { ...cached, name: 'new', uid: 'new' };
   state.live = newcomer;
@@ -141,7 +141,7 @@ test('a policy that the watch has not delivered yet is read', async () => {
   assert.equal(await check(newcomer), false);
 });
 
-test('a check that fails permits nothing, and is repeated', async () => {
+test('a check that fails confirms nothing, and is repeated', async () => {
   const { cached, policies } = world();
   let failures = 1;
   const confirm = createPolicyCheck({

@@ -19,7 +19,7 @@ const kindNumber = (index: number): CustomKind => ({
   plural: 'machinery',
 });
 
-describe('a kind that is installed after it was named', () => {
+describe('a kind that is installed after a policy named it', () => {
   let cluster: ControlPlane;
   before(async () => {
     cluster = await borrowControlPlane();
@@ -60,7 +60,7 @@ describe('a kind that is installed after it was named', () => {
     return { definitions, name };
   };
 
-  it('is found by the watch alone, whichever is first', async (context) => {
+  it('is found by the watch of definitions, whether the kind or the watch is first', async (context) => {
     const { definitions, name } = await start(context, shippedRules('work-definitions'));
     const [first, second] = [kindNumber(1), kindNumber(2)];
     const untilFirst = name(first);
@@ -86,7 +86,7 @@ describe('a kind that is installed after it was named', () => {
     await removeKind(cluster, kind);
   });
 
-  it('is left to the next discovery without the permission, and with `watch.namespaces`', async (context) => {
+  it('is left to the next discovery without the permission for definitions, and with `watch.namespaces`', async (context) => {
     const forbidden = await start(context, []);
     forbidden.definitions.start();
     await waitFor('the refusal', () =>
@@ -102,7 +102,7 @@ describe('a kind that is installed after it was named', () => {
   });
 });
 
-it('a definition is looked for some more times after a change, never more often than every 200 ms, and then no more', (context) => {
+it('after a change of a definition, its group is discovered again several times, at most every 200 ms, and then no more', (context) => {
   context.mock.timers.enable({ apis: ['setTimeout'] });
   const found: string[] = [];
   const rediscoveries = createRediscoveries((group) => found.push(group));

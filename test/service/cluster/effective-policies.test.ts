@@ -31,7 +31,7 @@ const policy = (resourceVersion: string, more: Partial<ImagePolicy> = {}) =>
   policyOf({ resourceVersion, spec: specOf({ origins: built }), ...more });
 const minAgeOf = (found: ImagePolicy | undefined) => found && isUsable(found.spec) && found.spec.minAgeMs;
 
-test('policies come and go with the labels of their namespace, whichever is known first', () => {
+test('policies appear and disappear with the labels of their namespace, whether the policy or the label is known first', () => {
   const { written, label, changes, policies } = follow({ selector: { matchLabels: { watched: 'yes' } } });
   written.put(policy('1'));
   written.put(policy('2', { name: 'other' }));
@@ -48,7 +48,7 @@ test('policies come and go with the labels of their namespace, whichever is know
   assert.deepEqual(changes, [...seen, 'deleted web@4', 'deleted other@2']);
 });
 
-test('a deleted policy does not come back, and one that was created anew is another', () => {
+test('a deleted policy does not come back with a label, and one that was created anew is another policy', () => {
   const { written, label, changes, policies } = follow({ selector: { matchLabels: { watched: 'yes' } } });
   label('shop', { watched: 'yes' });
   written.put(policy('1'));
@@ -58,7 +58,7 @@ test('a deleted policy does not come back, and one that was created anew is anot
   assert.deepEqual([policies.size, changes], [0, ['added web@1', 'deleted web@1', 'added web@2', 'deleted web@2']]);
 });
 
-test('defaults follow the labels; a status that changes leaves the spec the same object', () => {
+test('defaults follow the labels of the namespace, and a change of the status leaves the spec the same object', () => {
   const { written, label, changes, policies } = follow({ namespaces: [slow] });
   const first = policy('1');
   written.put(first);
@@ -75,14 +75,14 @@ test('defaults follow the labels; a status that changes leaves the spec the same
   assert.deepEqual(changes, ['added web@1', 'updated web@1', 'updated web@2', 'updated web@2']);
 });
 
-test('a spec that cannot be used is passed on as it is', () => {
+test('an invalid spec is passed on without defaults', () => {
   const { written, policies } = follow({ cluster: { minAge: 1 } });
   const broken = policy('1', { spec: { problem: { reason: 'InvalidPolicy', message: '' } } });
   written.put(broken);
   assert.equal(policies.get('shop', 'web'), broken);
 });
 
-test('the children of a parent that holds them count as suspended until it does not', () => {
+test('the children of a held parent count as suspended until the parent is released', () => {
   let held: string | undefined = 'its parent is suspended';
   const { written, changes, policies, refreshChildren } = follow({}, ({ parent }) => parent && held);
   const specs = () => [...policies.values()].map(({ name, spec }) => `${name} ${spec.suspended} ${isUsable(spec) && spec.heldBecause}`);

@@ -25,7 +25,7 @@ test('kinds up to the limit are allowed, each counted once, and kinds built into
   assert.equal(over.problemOf('shop', { kind: 'Deployment' }), undefined);
 });
 
-test('the oldest policies come first, then by name, in whatever order they are seen', () => {
+test('the oldest policies get the quota of kinds first, then those first by name, in whatever order they are seen', () => {
   const old = naming('z', ['Z'], { createdAt: '2026-01-01T00:00:00Z' });
   const young = ['c', 'a', 'b'].map((name) => naming(name, [name.toUpperCase()], { createdAt: '2026-02-01T00:00:00Z' }));
   for (const policies of [[old, ...young], [...young, old], young.toSpliced(1, 0, old)])
@@ -41,7 +41,7 @@ test('a kind over the limit is reported with what to do, and other namespaces ar
   assert.deepEqual(quota.allowedOf(naming('a', ['A', 'B', 'C'])).map(kindKey), ['example.com/v1/A', 'example.com/v1/B']);
 });
 
-test('edits and deletions free quota', () => {
+test('edits and deletions of policies free quota of kinds', () => {
   const quota = quotaOf(1, naming('a', ['A']), naming('b', ['B']));
   assert.equal(quota.problemOf('shop', custom('B'))?.reason, 'TooManyKinds');
   quota.put(naming('a', ['B']));

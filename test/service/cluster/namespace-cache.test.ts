@@ -37,7 +37,7 @@ async function start(context: TestContext, verbs: string[], watched: string[] = 
   return { consents, changed };
 }
 
-test('a watch tells what Namespaces say and when they say something else, without further requests', async (context) => {
+test('a watch of Namespaces shows their consent and its changes, without further requests', async (context) => {
   const [open, silent] = await Promise.all([cluster.namespace('open'), cluster.namespace('silent')]);
   await say(open, 'shop');
   const { consents, changed } = await start(context, ['list', 'watch']);
@@ -53,7 +53,7 @@ test('a watch tells what Namespaces say and when they say something else, withou
   assert.deepEqual(changed, [open, open]);
 });
 
-test('without the right to watch nothing is known but what is read, and that each time anew', async (context) => {
+test('without the right to watch Namespaces, their consent is known only after a read, which is repeated each time', async (context) => {
   const open = await cluster.namespace('open');
   await say(open, 'shop');
   const { consents } = await start(context, ['get']);
@@ -65,7 +65,7 @@ test('without the right to watch nothing is known but what is read, and that eac
   assert.equal(consents.namespaceConsent(open), '');
 });
 
-test('without any right nothing is known, which is no failure', async (context) => {
+test('without any right on Namespaces, no consent is known, and reading for a pass does not fail', async (context) => {
   const open = await cluster.namespace('open');
   const { consents } = await start(context, []);
   await consents.readNamespaceConsents([open], signal);
@@ -73,7 +73,7 @@ test('without any right nothing is known, which is no failure', async (context) 
   await assert.rejects(consents.readNamespaceConsent(open, signal), { reason: 'NoConsent' });
 });
 
-test('where some namespaces are watched they are read at the start and when it is time again, and no right to list is asked for', async (context) => {
+test('with watch.namespaces, consents are read at the start and at each refresh, without the right to list', async (context) => {
   const [open, other] = await Promise.all([cluster.namespace('open'), cluster.namespace('other')]);
   await say(open, 'shop');
   const { consents, changed } = await start(context, ['get'], [open]);
@@ -86,7 +86,7 @@ test('where some namespaces are watched they are read at the start and when it i
   assert.deepEqual(consents.watches(), []);
 });
 
-test('labels are watched; a Namespace that is not known yet can be read', async (context) => {
+test('labels of Namespaces are watched, and a Namespace that the watch has not shown yet can be read', async (context) => {
   const [first, second] = await Promise.all([cluster.namespace('first'), cluster.namespace('second')]);
   const label = (namespace: string, pace: string | null) =>
     cluster.request('PATCH', `/api/v1/namespaces/${namespace}`, { metadata: { labels: { pace } } }, 'application/merge-patch+json');
@@ -111,7 +111,7 @@ test('labels are watched; a Namespace that is not known yet can be read', async 
   );
 });
 
-test('where labels decide something and may not be watched, no labels are known, and the check says so', async (context) => {
+test('where labels are needed and may not be watched, no labels are known, and the check says so', async (context) => {
   const { consents } = await start(context, [], [], true);
   assert.equal(consents.areLabelsKnown(), false);
   const check = consents.watches()[0]?.check();

@@ -43,14 +43,14 @@ async function start(t: TestContext, { pageSize, refuse }: { pageSize?: number; 
   return { namespace, requests, versions: created.map(({ metadata }) => metadata.resourceVersion), read };
 }
 
-test('one policy is one request, and what does not exist has no version', async (t) => {
+test('the version of one policy takes one request, and a missing policy has no version', async (t) => {
   const { namespace, requests, versions, read } = await start(t);
   assert.equal(await read(namespace, 'b'), versions[1]);
   assert.equal(await read(namespace, 'missing'), undefined);
   assert.deepEqual(requests, ['b', 'missing']);
 });
 
-test('those that are asked for meanwhile are one list', async (t) => {
+test('versions that are requested while another is read are read with one list', async (t) => {
   const { namespace, requests, versions, read } = await start(t);
   const first = read(namespace, 'a');
   await waitFor('the first request', () => requests.length === 1);
@@ -59,7 +59,7 @@ test('those that are asked for meanwhile are one list', async (t) => {
   assert.deepEqual(requests, ['a', 'list']);
 });
 
-test('what the first page of a namespace does not have is read one by one', async (t) => {
+test('policies beyond the first page of a namespace are read one by one', async (t) => {
   const { namespace, requests, versions, read } = await start(t, { pageSize: 4 });
   assert.deepEqual(await Promise.all(names.map((name) => read(namespace, name))), versions);
   assert.deepEqual(requests, ['list', 'e', 'f']);
@@ -74,7 +74,7 @@ test('policies are read one by one where a list of them fails', async (t) => {
   assert.deepEqual(requests, ['list', 'a', 'b', 'c', 'd', 'missing']);
 });
 
-test('policies of a namespace that is empty by now have no version', async (t) => {
+test('policies of a namespace that has become empty have no version', async (t) => {
   const { namespace, requests, read } = await start(t);
   await cluster.request('DELETE', `/apis/operator.technomad.dev/v1/namespaces/${namespace}/imagepolicies`);
   assert.deepEqual(
@@ -84,7 +84,7 @@ test('policies of a namespace that is empty by now have no version', async (t) =
   assert.deepEqual(requests, ['list']);
 });
 
-test('a namespace that cannot be read does not concern another one, and is read again', async (t) => {
+test('a failure to read one namespace does not affect another one, and is not cached', async (t) => {
   const [one, other] = [await start(t, { refuse: 'a' }), await start(t)];
   await assert.rejects(one.read(one.namespace, 'a'), /no answer/);
   assert.equal(await other.read(other.namespace, 'a'), other.versions[0]);

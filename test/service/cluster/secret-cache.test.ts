@@ -29,7 +29,7 @@ function createWorld({ isWatched = true } = {}) {
   return Object.assign(state, { watched, write, show, content, read });
 }
 
-test('a cached Secret is used while the watch shows the same version, and a changed one is read at once', async () => {
+test('a cached Secret is used while the watch shows its version, and is read again as soon as it changes', async () => {
   const world = createWorld();
   world.write('1');
   world.show('1');
@@ -44,7 +44,7 @@ test('a cached Secret is used while the watch shows the same version, and a chan
   assert.equal(world.reads, 2);
 });
 
-test('a watch that lags behind does not bring back an old version', async () => {
+test('a watch that lags behind does not bring back an old version of a Secret', async () => {
   const world = createWorld();
   world.write('2');
   world.show('1');
@@ -53,7 +53,7 @@ test('a watch that lags behind does not bring back an old version', async () => 
   assert.equal(await world.content(), '2');
 });
 
-test('a Secret that is created or deleted is noticed', async () => {
+test('the creation and the deletion of a Secret are noticed', async () => {
   const world = createWorld();
   assert.equal(await world.content(), 'does not exist');
   world.write('1');
@@ -82,7 +82,7 @@ for (const [name, prepare] of [
   });
 }
 
-test('the same content yields the same object, even when it was read twice', async () => {
+test('the same content of a Secret yields the same object, even when it was read twice', async () => {
   const world = createWorld({ isWatched: false });
   world.write('1');
   const first = await world.read(creds, { refresh: false });
@@ -92,13 +92,13 @@ test('the same content yields the same object, even when it was read twice', asy
   assert.notEqual(await world.read(creds, { refresh: true }), first);
 });
 
-test('simultaneous readers share one request', async () => {
+test('simultaneous readers of a Secret share one request', async () => {
   const world = createWorld();
   await Promise.all([world.content(), world.content(), world.content(true)]);
   assert.equal(world.reads, 1);
 });
 
-test('a reader that knows of a change does not share a request that started before it', async () => {
+test('a reader that knows of a change of a Secret does not share a request that started before it', async () => {
   const world = createWorld();
   world.write('1');
   world.show('1');

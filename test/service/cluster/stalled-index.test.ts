@@ -5,7 +5,7 @@ import { policyOf, stalledStatus } from '../../core/model/samples.ts';
 
 const denied = { status: stalledStatus('RegistryDenied') };
 
-test('policies that a Secret may heal are found by their namespace, or all of them', () => {
+test('stalled policies that a Secret may heal are found by their namespace, or all together', () => {
   const index = createStalledIndex();
   const names = (namespace?: string) => index.stalledIn(namespace).map((policy) => `${policy.namespace}/${policy.name}`);
   index.put(policyOf({ name: 'a', ...denied }));

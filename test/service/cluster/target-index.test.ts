@@ -45,7 +45,7 @@ test('a policy is found by its present targets only', () => {
   assert.deepEqual(index.found(), ['shop/b', 'shop/c']);
 });
 
-test('one question decides whether all policies of a namespace may see the workload', () => {
+test('the policies of one namespace are filtered by a single consent question about the workload', () => {
   const asked: string[] = [];
   const { found } = indexOf({ 'ops/a': [named('web')], 'ops/b': [named('web')], 'shop/c': [named('web')], 'shop/d': [named('web')] });
   const maySee = (namespace: string) => {

@@ -6,7 +6,7 @@ import { workloadOf } from '../../core/model/samples.ts';
 const named = (name: string, labels: Record<string, string>, resourceVersion = '1', namespace = 'shop') =>
   workloadOf({ web: 'nginx:1' }, { name, namespace, uid: name, labels, resourceVersion });
 
-test('workloads that answer policies of other namespaces are indexed separately', () => {
+test('workloads with a consent annotation for policies of other namespaces are indexed separately', () => {
   const store = createWorkloadStore();
   const annotated = (namespace = 'shop') => [...store.in(namespace, { matchLabels: { app: 'x' } }, 'annotated')].map(({ name }) => name);
   store.put(named('a', {}));

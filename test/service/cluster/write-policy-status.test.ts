@@ -13,7 +13,7 @@ import { readContext } from '../../harness/resource-group.ts';
 
 const { signal } = new AbortController();
 
-describe('the writer of statuses', () => {
+describe('the status writer', () => {
   let cluster: ControlPlane;
   let client: KubeClient;
   let namespace: string;
@@ -69,7 +69,7 @@ describe('the writer of statuses', () => {
 
   const applied = (tag: string) => (status: PolicyStatus) => ({ ...status, lastAppliedTag: tag, running: `${status.running ?? ''}${tag}` });
 
-  it('owns the status as one value, which costs the API server less than its fields', async () => {
+  it('owns the status as one value, which costs the API server less than owning its fields', async () => {
     const { policy, write } = await startWriter('owned');
     await write(policy, applied('1'), signal);
     const { metadata } = await cluster.request<{ metadata: { managedFields: { manager: string; fieldsV1: object }[] } }>(
@@ -83,7 +83,7 @@ describe('the writer of statuses', () => {
     );
   });
 
-  it('writes at once what comes at once, each update on top of the others', async () => {
+  it('combines simultaneous updates in one write, each on top of the others', async () => {
     const { policy, write, patches, notices } = await startWriter('together');
     await Promise.all(['1', '2', '3'].map((tag) => write(policy, applied(tag), signal, `event-${tag}`)));
     assert.equal(patches.length, 1);
@@ -97,14 +97,14 @@ describe('the writer of statuses', () => {
     assert.equal(patches.length, 1);
   });
 
-  it('compares with a policy that was read where the watch is behind', async () => {
+  it('compares an update with the policy that was read, if that is newer than the watch', async () => {
     const { policy, write } = await startWriter('behind', { running: '1' });
     const raw = await cluster.request('PATCH', `${pathOf('behind')}/status`, { status: { running: '2' } }, 'application/merge-patch+json');
     await write(readPolicy(raw, readContext), (status) => (status.running === '1' ? undefined : { ...status, running: '1' }), signal);
     assert.deepEqual([policy.status.running, await readStored('behind')], ['1', { running: '1' }]);
   });
 
-  it('writes in one request what waits for another one, without a conflict', async () => {
+  it('writes all updates that wait for another write in one request, without a conflict', async () => {
     const first = Promise.withResolvers<void>();
     const { policy, write, patches } = await startWriter('waiting', {}, () => first.promise);
     const writes = [write(policy, applied('1'), signal)];
@@ -116,7 +116,7 @@ describe('the writer of statuses', () => {
     assert.deepEqual(await readStored('waiting'), { lastAppliedTag: '4', running: '1234' });
   });
 
-  it('lets one give up that others wait with', async () => {
+  it('lets one caller give up without failing the others of the same write', async () => {
     const first = Promise.withResolvers<void>();
     const { policy, write, patches } = await startWriter('impatient', {}, () => first.promise);
     const ann = new AbortController();
@@ -129,7 +129,7 @@ describe('the writer of statuses', () => {
     assert.equal((await readStored('impatient'))['lastAppliedTag'], '2');
   });
 
-  it('lets nobody fail with another one', async () => {
+  it('fails only the caller whose update is refused or throws', async () => {
     const { policy, write } = await startWriter('innocent');
     const refused = (status: PolicyStatus) => ({ ...status, running: 'x'.repeat(200) });
     const broken = () => {
@@ -143,7 +143,7 @@ describe('the writer of statuses', () => {
     assert.equal((await readStored('innocent'))['running'], '23');
   });
 
-  it('does not write what was given up before its turn', async () => {
+  it('does not write an update that was given up before its turn', async () => {
     const first = Promise.withResolvers<void>();
     const { policy, write, notices } = await startWriter('stopped', {}, () => first.promise);
     const ann = new AbortController();
@@ -156,7 +156,7 @@ describe('the writer of statuses', () => {
     assert.deepEqual(notices, [[undefined, '1', undefined]]);
   });
 
-  it('caches what the API server has afterwards, also of what it drops', async () => {
+  it('caches what the API server has stored, even if it drops fields', async () => {
     const { policy, write, cached } = await startWriter('cached', {
       history: Array.from({ length: 5 }, (_, index) => change(`1.0.${index}`)),
     });
@@ -168,7 +168,7 @@ describe('the writer of statuses', () => {
     assert.deepEqual(cached(), await asStored());
   });
 
-  it('caches the spec that somebody else writes at the same moment', async () => {
+  it('caches the spec that somebody else writes at the same time', async () => {
     const { policy, write, cached } = await startWriter('contended');
     await cluster.request('PATCH', pathOf('contended'), { spec: { suspend: true } }, 'application/merge-patch+json');
     // Another replica has already written what this one wants to write.

@@ -63,7 +63,7 @@ async function list(of: Uses, environment: Readonly<Record<string, string>> = en
   return facts;
 }
 
-test('each host has its proxy, or why there is none', async () => {
+test('the route to each host names its proxy, or why there is none', async () => {
   const proxy = 'http://proxy:3128 (HTTPS_PROXY)';
   const { routes, notListed, isOnlyHttp } = await list(policies);
   assert.deepEqual(routes, [
@@ -82,7 +82,7 @@ test('each host has its proxy, or why there is none', async () => {
   assert.doesNotMatch(JSON.stringify(routes), /me:|secret/);
 });
 
-test('the hosts of tenants are bounded', async () => {
+test('the hosts of policies are listed up to a limit, and the others are counted', async () => {
   const { routes, notListed, isOnlyHttp } = await list(new Map(Array.from({ length: 100 }, (_, index) => [`r${index}.example.org`, 1])), {
     HTTP_PROXY: 'http://plain:3128',
   });

@@ -22,7 +22,7 @@ function policyOf(image: string, name: string, latest?: string): ImagePolicy {
 
 const sourceOf = (policy: ImagePolicy): ImageSource => ('repository' in policy.spec ? policy.spec.repository : assert.fail(policy.name));
 
-test('names the credentials that the registry accepts, and never what they hold', async (t) => {
+test('a probe names the credentials that the registry accepts, and never their content', async (t) => {
   const { fake, client } = await startWorld(t, { credentials: offering({ username: 'robot', password: 'hunter2' }) });
   fake.setTag('team/app', '1.0.0', fakeImage('a'));
   fake.requireBasic({ user: 'robot', password: 'hunter2' });
@@ -33,7 +33,7 @@ test('names the credentials that the registry accepts, and never what they hold'
   assert.ok(clocksOf(facts.probes).some((clock) => 'aheadMs' in clock && Math.abs(clock.aheadMs) <= clock.toleranceMs + 1_000));
 });
 
-test('anonymous access, and repositories that there are not', async (t) => {
+test('a probe reports anonymous access, and a repository that does not exist', async (t) => {
   const { fake, client } = await startWorld(t);
   fake.setTag('team/app', '1.0.0', fakeImage('a'));
   const probe = async (repository: string) => {
@@ -44,7 +44,7 @@ test('anonymous access, and repositories that there are not', async (t) => {
   assert.deepEqual(await probe('team/other'), { kind: 'unknown', credentials: 'anonymous' });
 });
 
-test('a refusal is not repeated by the next report: registries count failed logins', async (t) => {
+test('a probe that was refused is not repeated by the next report, because registries count failed logins', async (t) => {
   const { fake, client } = await startWorld(t, { credentials: offering({ username: 'robot', password: 'wrong' }) });
   fake.setTag('team/app', '1.0.0', fakeImage('a'));
   fake.requireBasic({ user: 'robot', password: 'hunter2' });
@@ -57,7 +57,7 @@ test('a refusal is not repeated by the next report: registries count failed logi
   assert.equal(fake.requests.length, asked);
 });
 
-test('thousands of policies and hosts cost 20 requests, and each registry is asked before one is asked twice', async () => {
+test('thousands of policies and hosts cost 20 probes, and each registry is probed before one is probed twice', async () => {
   const hosts = Array.from({ length: 15 }, (_, index) => `r${index}.example.com`);
   const policies = hosts.flatMap((host) =>
     Array.from({ length: 200 }, (_, index) => policyOf(`${host}/shop/web-${index}`, `web-${index}`)),
@@ -81,7 +81,7 @@ test('thousands of policies and hosts cost 20 requests, and each registry is ask
   assert.deepEqual([asked.length, new Set(asked).size, own.notAsked], [20, 15, 15 * 200 - 20]);
 });
 
-test('hosts that few policies name do not displace the others', async () => {
+test('hosts that few policies name are probed although others have many policies', async () => {
   const odd = Array.from({ length: 30 }, (_, index) => policyOf(`odd${index}.example.com/a`, `odd-${index}`));
   const policies = [...odd, policyOf('r.example.com/a', 'web'), policyOf('r.example.com/b', 'api')];
   const asked: string[] = [];
@@ -95,7 +95,7 @@ test('hosts that few policies name do not displace the others', async () => {
   assert.deepEqual([asked[0], asked.length, facts.notAsked], ['r.example.com', 20, 11]);
 });
 
-test('a registry that hangs is late when the report has to end', async () => {
+test('the probe of a registry that hangs is reported as late when the report has to end', async () => {
   const end = new AbortController();
   const registry = {
     probe(_source: ImageSource, _tag: string | undefined, signal?: AbortSignal): Promise<never> {

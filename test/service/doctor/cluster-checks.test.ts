@@ -13,7 +13,7 @@ import { addedDefinition } from '../../harness/resource-group.ts';
 const hourMs = 3_600_000;
 const now = Date.parse('2026-05-01T12:00:00Z');
 
-test('the check of permissions names what is missing, and what that means', () => {
+test('the check of permissions names what is missing and its consequence', () => {
   const of = (...grants: Parameters<typeof permissions.evaluate>[0]['grants']) =>
     evaluate(permissions, { account: 'this process', grants, namespacesNotAsked: 2 });
   assertLine(of({ file: 'work', missing: [] }), 'permissions/work', 'ok', /has all permissions/);
@@ -71,14 +71,14 @@ test('the check of permissions names what is missing, and what that means', () =
   );
 });
 
-describe('definition', () => {
+describe('the check of the definition', () => {
   const expected = customResourceDefinition().spec.versions;
   const installed = { spec: { versions: expected, conversion: { strategy: 'Webhook' } }, status: { storedVersions: ['v1'] } };
   const [bases, records] = [factsOf('BaseImagePolicy'), factsOf('BaseImageRecord')];
   const of = (more: Partial<Extract<Parameters<typeof definition.evaluate>[0], { expected: unknown }>> = {}) =>
     evaluate(definition, { installed, expected, added: [bases, records], reads: [{ version: 'v1', why: undefined }], ...more });
-  test('the current one is ok', () => assert.deepEqual([...new Set(of().map(({ level }) => level))], ['ok']));
-  test('everything else is reported', () => {
+  test('reports a current definition as ok', () => assert.deepEqual([...new Set(of().map(({ level }) => level))], ['ok']));
+  test('reports every difference from the expected definition', () => {
     const [v1, ...others] = expected;
     assert.ok(v1);
     const olderVersion = { ...v1, schema: { openAPIV3Schema: { type: 'object' } } };
@@ -118,7 +118,7 @@ describe('definition', () => {
     assertLine(of({ installed: undefined }), 'definition/installed', 'failed', /not installed/);
     assertLine(evaluate(definition, { why: 'forbidden' }), 'definition/installed', 'skipped', /forbidden/);
   });
-  test('the kinds that wings add are compared one by one', () => {
+  test('compares the kinds that wings add one by one', () => {
     const line = 'definition/added-kinds';
     const without = (one: typeof bases) => ({ ...one, definition: { ...one.definition, installed: undefined } });
     const withoutBases = of({ added: [without(bases), without(records)] });
@@ -157,7 +157,7 @@ function factsOf(kind: string) {
   };
 }
 
-describe('certificates', () => {
+describe('the check of certificates', () => {
   const dayMs = 24 * hourMs;
   let ca: Awaited<ReturnType<typeof makeAuthority>>;
   let other: typeof ca;
@@ -172,7 +172,7 @@ describe('certificates', () => {
     [ca, other] = await Promise.all([makeAuthority(new Date(now)), makeAuthority(new Date(now))]);
     leaf = await issueCertificate(ca, ['a.example'], new Date(now));
   });
-  test('the bundle has to trust what is served', () => {
+  test('requires that the bundle trusts the certificate that is served', () => {
     assertLine(evaluate(certificates, facts()), 'certificates/conversion-trust', 'ok', /trusts/);
     const bundle = other.certificate + ca.certificate;
     assertLine(
@@ -184,14 +184,14 @@ describe('certificates', () => {
     const foreign = facts({ conversion: { bundle: other.certificate, served: { certificate: leaf.certificate } } });
     assertLine(evaluate(certificates, foreign), 'certificates/conversion-trust', 'failed', /does not trust/);
   });
-  test('what is not known is not checked', () => {
+  test('skips what is not known', () => {
     const of = (conversion: NonNullable<CertificateFacts['conversion']>) => evaluate(certificates, facts({ conversion }));
     const served = { certificate: leaf.certificate };
     assertLine(of({ bundle: '', served: { why: 'ETIMEDOUT' } }), 'certificates/conversion-trust', 'skipped', /ETIMEDOUT/);
     assertLine(of({ bundle: '', served }), 'certificates/conversion-trust', 'skipped', /authorities of its system/);
     assertLine(of({ bundle: { why: 'forbidden' }, served }), 'certificates/conversion-trust', 'skipped', /forbidden/);
   });
-  test('certificates have to last', () => {
+  test('reports certificates that end soon or are invalid', () => {
     const line = 'certificates/conversion-end';
     assertLine(evaluate(certificates, facts()), line, 'ok', /valid for/);
     assertLine(evaluate(certificates, facts({ warnWithinMs: 100_000 * dayMs })), line, 'warning', /ends in/);
@@ -209,7 +209,7 @@ describe('certificates', () => {
   });
 });
 
-test('the check of the service reports one that cannot be asked, and other versions', () => {
+test('the check of the service reports a service that cannot be asked or has another version', () => {
   const of = (api: Parameters<typeof service.evaluate>[0]['api'], cluster?: string) =>
     evaluate(service, { version: '1.0.0', api, cluster });
   assertLine(of({ version: '1.0.0' }), 'service/version', 'ok', /1.0.0/);

@@ -29,7 +29,7 @@ export function assertLine(findings: readonly Finding[], line: string, level: Le
 
 /** Registers a test that every line which the checks declare was in a test before. */
 export function testAllSeen(...checks: readonly Pick<Check<never>, 'id' | 'lines'>[]): void {
-  test('every line that a check declares is in one of these tests', () => {
+  test('every line that a check of the doctor declares is evaluated by a test of this file', () => {
     const declared = checks.flatMap(({ id, lines }) => lines.map((line) => `${id}/${line}`));
     assert.deepEqual(
       declared.filter((line) => !seen.has(line)),

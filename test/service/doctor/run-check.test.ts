@@ -6,7 +6,7 @@ import { runCheck } from '../../../src/service/doctor/run-check.ts';
 
 const check: Check<string | undefined> = { id: 'a', lines: ['b'], evaluate: (facts) => [ok('a/b', `found ${facts}`)] };
 
-test('what a check finds, or why it found nothing', async () => {
+test('a check of the doctor gives its findings, or the reason why it was skipped', async () => {
   assert.deepEqual(await runCheck(check, 60_000, () => Promise.resolve('x')), [ok('a/b', 'found x')]);
   assert.deepEqual(await runCheck(check, 60_000, () => Promise.resolve(undefined)), [ok('a/b', 'found undefined')]);
   const skipped = { line: 'a/b', level: 'skipped' } as const;

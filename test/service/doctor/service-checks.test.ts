@@ -40,7 +40,7 @@ const withInfo = (info: Record<string, string>, more: Partial<Extract<RedisFacts
 });
 const oneReplica = (lag: number) => ({ connected_slaves: '1', slave0: `ip=10.0.0.1,port=6379,state=online,offset=1,lag=${lag}` });
 
-describe('record', () => {
+describe('the check of the record', () => {
   const kept = { waiting: 3, oldestMs: 30_000, problem: undefined, intervalMs: 60_000, most: 50_000 };
   for (const [what, facts, level, message] of [
     ['is written in time', kept, 'ok', /is written/],
@@ -49,13 +49,13 @@ describe('record', () => {
     ['is late', { ...kept, oldestMs: hourMs }, 'warning', /not written; 3 entries wait/],
     ['is slow on purpose', { ...kept, oldestMs: hourMs, intervalMs: hourMs }, 'ok', /is written/],
   ] satisfies [string, RecordFacts, Level, RegExp][])
-    test(`a record that ${what}`, () => assertLine(evaluate(record, facts), 'record/written', level, message));
+    test(`reports ${level} if the record ${what}`, () => assertLine(evaluate(record, facts), 'record/written', level, message));
 
-  test('without the setting there is nothing to report', () => assert.deepEqual(record.evaluate(undefined), []));
+  test('reports nothing if no record is configured', () => assert.deepEqual(record.evaluate(undefined), []));
 });
 
-describe('redis', () => {
-  test('a healthy one has nothing to report', () =>
+describe('the check of Redis', () => {
+  test('reports only ok for a healthy Redis', () =>
     assert.deepEqual([...new Set(evaluate(redis, healthy).map(({ level }) => level))], ['ok']));
 
   for (const [facts, line, level, message] of [
@@ -81,10 +81,11 @@ describe('redis', () => {
     [withInfo(oneReplica(0), { minReplicas: 1 }), 'redis/replicas', 'ok', /1 replica is/],
     [withInfo(oneReplica(60)), 'redis/replicas', 'warning', /1 of 1 replicas lag/],
   ] satisfies [RedisFacts, string, Level, RegExp][])
-    test(`${line} is ${level} with the message "${message.source}"`, () => assertLine(evaluate(redis, facts), line, level, message));
+    test(`reports ${line} as ${level} with the message "${message.source}"`, () =>
+      assertLine(evaluate(redis, facts), line, level, message));
 });
 
-test('a skew of the clock counts beyond what is known exactly', () => {
+test('the check of clocks reports a skew only beyond the tolerance of its measurement', () => {
   const at = (aheadMs: number, toleranceMs = 0) => ({ line: 'redis', name: 'Redis', aheadMs, toleranceMs }) as const;
   const of = (...clocks: Parameters<typeof clock.evaluate>[0]['clocks']) => evaluate(clock, { own: 'the worker', clocks });
   assertLine(of(at(500)), 'clock/redis', 'ok', /agree/);
@@ -95,7 +96,7 @@ test('a skew of the clock counts beyond what is known exactly', () => {
   of({ ...at(0), line: 'registry' }, { ...at(0), line: 'local' });
 });
 
-describe('webhooks', () => {
+describe('the check of webhooks', () => {
   const facts = (lastByStatus: [number, number][], more: Partial<WebhookFacts> = {}): WebhookFacts => ({
     now,
     receivers: [{ name: 'hub', provider: 'harbor', lastByStatus: new Map(lastByStatus) }],
@@ -130,14 +131,15 @@ describe('webhooks', () => {
     [facts([], { registries: [{ ...registry, unannounced: 3 }] }), 'webhooks/announced', 'warning', /polls found 3 images/],
     [facts([], { registries: [{ ...registry, lastPush: now - 120_000 }] }), 'webhooks/announced', 'ok', /2 min ago/],
   ] satisfies [WebhookFacts, string, Level, RegExp][])
-    test(`${line} is ${level} with the message "${message.source}"`, () => assertLine(evaluate(webhooks, given), line, level, message));
+    test(`reports ${line} as ${level} with the message "${message.source}"`, () =>
+      assertLine(evaluate(webhooks, given), line, level, message));
 });
 
-describe('proxies', () => {
+describe('the check of proxies', () => {
   const none = { routes: [], notListed: 0, isOnlyHttp: false };
   const line = 'proxies/route';
 
-  test('there is a line for each proxy, and for each reason to use none', () => {
+  test('has a line for each proxy, and for each reason to use none', () => {
     const proxy = 'http://proxy.example.com:3128 (HTTPS_PROXY)';
     const routes = [
       { host: 'docker.io', proxy },
@@ -155,11 +157,11 @@ describe('proxies', () => {
     assertLine(evaluate(proxies, none), line, 'ok', /^no registries are known/);
   });
 
-  test('HTTP_PROXY alone is a warning', () =>
+  test('warns about HTTP_PROXY without HTTPS_PROXY', () =>
     assertLine(evaluate(proxies, { ...none, isOnlyHttp: true }), 'proxies/https', 'warning', /^HTTP_PROXY is set and HTTPS_PROXY is not/));
 });
 
-test('a target of notifications that does not accept messages is named, with what to do', () => {
+test('a notification target that does not accept messages is reported, with what to do', () => {
   const line = 'notifications/accepted';
   const find = (...targets: Parameters<typeof notifications.evaluate>[0]['targets']) => evaluate(notifications, { now, targets });
   assert.deepEqual(find(), []);
@@ -177,7 +179,7 @@ test('a target of notifications that does not accept messages is named, with wha
   assertLine(many.slice(50), line, 'warning', /^10 more/);
 });
 
-describe('registries', () => {
+describe('the check of registries', () => {
   const probe = (answer: RegistryProbe['answer']) =>
     evaluate(registries, { probes: [{ host: 'ghcr.io', repository: 'ghcr.io/a/b', policy: 'shop/web', answer }], notAsked: 0 });
   const line = 'registries/reachable';
@@ -185,19 +187,19 @@ describe('registries', () => {
     assertLine(probe({ kind: 'read', credentials: 'Secret shop/pull' }), line, 'ok', /with Secret shop\/pull/);
     assertLine(probe({ kind: 'read', credentials: 'anonymous' }), line, 'ok', /read anonymously/);
   });
-  test('reports what is wrong', () => {
+  test('reports a registry that does not answer, refuses or lacks the repository', () => {
     assertLine(probe({ kind: 'unknown', credentials: 'anonymous' }), line, 'warning', /does not know ghcr.io\/a\/b/);
     assertLine(probe({ kind: 'failed', why: 'ECONNREFUSED' }), line, 'failed', /ECONNREFUSED/);
     assertLine(probe({ kind: 'postponed', why: '429' }), line, 'warning', /429/);
     assertLine(probe({ kind: 'late' }), line, 'failed', /not answered in time/);
   });
-  test('says what was not asked', () => {
+  test('reports what was not asked', () => {
     assertLine(evaluate(registries, { probes: [], notAsked: 0 }), line, 'skipped', /no policy/);
     assertLine(evaluate(registries, { probes: [], notAsked: 3 }), 'registries/not-asked', 'skipped', /^3 more/);
   });
 });
 
-describe('policies', () => {
+describe('the check of policies', () => {
   const policy = (more: Partial<PolicySummary> = {}): PolicySummary => ({
     key: 'shop/web',
     isReady: true,
@@ -209,28 +211,28 @@ describe('policies', () => {
   });
   const missing = policy({ isReady: false, reason: 'TargetNotFound', message: 'Deployment shop/web does not exist' });
   const of = (...all: PolicySummary[]) => evaluate(policies, { now, policies: all });
-  test('those that can never match are listed', () => {
+  test('lists policies that can never match', () => {
     assertLine(of(policy()), 'policies/matching', 'ok', /can match/);
     assertLine(of(policy(), missing), 'policies/matching', 'failed', /shop\/web: TargetNotFound: Deployment shop\/web does not exist/);
     assertLine(of(), 'policies/matching', 'warning', /no policies/);
   });
-  test('one that waits or failed a rollout is not', () => {
+  test('does not list a policy that waits or failed a rollout', () => {
     for (const reason of ['Retrying', 'Progressing', 'RolloutFailed', 'ApprovalRequired'])
       assertLine(of(policy({ isReady: false, reason })), 'policies/matching', 'ok', /can match/);
   });
-  test('thousands of them are counted', () => {
+  test('lists some of thousands of policies and counts the others', () => {
     const findings = of(...Array.from({ length: 1_000 }, () => missing));
     assert.equal(findings.filter(({ line }) => line === 'policies/matching').length, 51);
     assertLine(findings, 'policies/matching', 'failed', /^950 more/);
   });
-  test('those that nobody evaluates are reported, unless they are new', () => {
+  test('reports policies that nobody evaluates, unless they are new', () => {
     const fresh = policy({ isReady: false, isObserved: false, reason: undefined, message: undefined });
     assertLine(of(fresh), 'policies/reconciled', 'failed', /1 policy was never evaluated, shop\/web for 60 min/);
     assertLine(of({ ...fresh, createdAt: now }), 'policies/reconciled', 'ok', /evaluate/);
   });
 });
 
-test('a check of a policy that the configuration does not allow is named', () => {
+test('a check of a policy that the configuration does not allow is reported', () => {
   const find = (count: number) => {
     const refusedChecks = Array.from({ length: count }, (_, index) => ({
       policy: 'shop/web',
@@ -245,7 +247,7 @@ test('a check of a policy that the configuration does not allow is named', () =>
   assertLine(find(60).slice(50), 'policies/checks', 'warning', /^10 more checks/);
 });
 
-test('what keeps a policy from ever following another is named, and who may still act counts as a doubt', () => {
+test('a policy that can never follow another is reported with the reason, and one that may still change as a warning', () => {
   const find = (count: number, isUncertain = false) => {
     const one = { policy: 'shop/production', followed: 'shop/staging', why: 'it pins tags', isUncertain };
     return evaluate(policies, { now, policies: [], unprovable: Array.from({ length: count }, () => one) }).filter(

@@ -30,7 +30,7 @@ function podsOf(...workloads: readonly ReturnType<typeof deployment>[]) {
   return countPods({ policy }, cluster);
 }
 
-test('the pods of all workloads are counted, those that a rollout adds for a moment are not, and other kinds have none', () => {
+test('the pods of all workloads are counted, without surge pods of a rollout, and kinds without pods count none', () => {
   assert.deepEqual(podsOf(deployment('web', complete), deployment('api', { ...complete, updated: 1, available: 4 }), deployment('cron')), {
     wanted: 6,
     available: 6,
@@ -40,7 +40,7 @@ test('the pods of all workloads are counted, those that a rollout adds for a mom
   assert.equal(podsOf(deployment('cron')), undefined);
 });
 
-test('the numbers of an older revision do not count as updated, and nothing is counted for a policy that is not considered', () => {
+test('the pods of an older revision do not count as updated, and a policy that is not considered has no pods', () => {
   assert.deepEqual(podsOf(deployment('web', { ...complete, observedGeneration: 2, available: 2 })), {
     wanted: 3,
     available: 2,

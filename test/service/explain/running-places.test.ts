@@ -58,7 +58,7 @@ for (const [name, policy, workload, expected] of [
     ['Unknown', undefined],
   ],
 ] as const)
-  test(`a place says so where ${name}`, () => {
+  test(`a place shows its state and reason where ${name}`, () => {
     const { state, reason } = onlyPlace(policy, workload);
     assert.deepEqual([state, reason], expected);
   });
@@ -73,7 +73,7 @@ test('a suspended policy is behind because it is suspended, not because of a gua
   assert.deepEqual([state, reason], ['Behind', 'Suspended']);
 });
 
-test('a digest is that of the image, of the change, or of the selection', () => {
+test('the digest of a place comes from its image, from the last change, or from the selection', () => {
   const policy = selects('1.3.0');
   const changed = withLastUpdate(changedWorkload(rolledOut), { digest: digestOf('d') });
   const known = (one: Workload, of = policy) => {
@@ -88,7 +88,7 @@ test('a digest is that of the image, of the change, or of the selection', () => 
   assert.deepEqual(known(runs(`${image}:latest`), selects('latest', { spec: latestSpec() })), [undefined, undefined]);
 });
 
-test('a place is behind since the selection, or since it was set to another image later', () => {
+test('a place is behind since the selection, or since a later change of its image', () => {
   const policy = selects('1.4.0');
   assert.equal(onlyPlace(policy, runs(`${image}:1.2.0`)).behindSince, selectedAt);
   const changed = onlyPlace(policy, withLastUpdate(changedWorkload(rolledOut)));
@@ -96,14 +96,14 @@ test('a place is behind since the selection, or since it was set to another imag
   assert.equal(onlyPlace(policy, runs(`${image}:1.4.0`)).behindSince, undefined);
 });
 
-test('places are read again for a changed workload, and not known before their kind is', () => {
+test('the places of a policy are computed again for a changed workload, and are not known before their kind is listed', () => {
   const policy = selects('1.3.0');
   assert.equal(onlyPlace(policy, runs(`${image}:1.2.0`)).state, 'Behind');
   assert.equal(onlyPlace(policy, runs(`${image}:1.3.0`)).state, 'Current');
   assert.equal(placesOf(selects('1.3.0'), { ...clusterOf(runs(`${image}:1.3.0`)), targetState: () => 'starting' }), undefined);
 });
 
-test('a place in another namespace is seen only with consent', () => {
+test('a place in another namespace is shown only with consent', () => {
   const elsewhere = { kind: 'Deployment', namespace: 'bar', name: 'web' };
   const policy = selects('1.3.0', { spec: specOf({ targets: [elsewhere] }) });
   assert.deepEqual(placesOf(policy, clusterOf(runs(`${image}:1.2.0`, elsewhere))), []);
@@ -116,7 +116,7 @@ const inNamespace = (namespace: string, text: string, latest: string) => {
   return placesOf(policy, clusterOf(runs(text, target))) ?? assert.fail();
 };
 
-test('versions are counted by namespace, the newest first, with those that are selected and run nowhere', async () => {
+test('versions are counted by namespace, the newest first, with selected versions that run nowhere', async () => {
   const places = [
     ...inNamespace('a', `${image}:1.9.0`, '1.10.0'),
     ...inNamespace('b', `${image}:1.9.0@${digestOf('a')}`, '1.9.0'),

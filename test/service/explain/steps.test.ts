@@ -127,7 +127,7 @@ for (const [reason, given, step, text] of rows) {
   });
 }
 
-test('nothing is in the way: each step says what it saw, and where a setting comes from', async () => {
+test('without an obstacle, each step of the explanation says what it saw, and where a setting comes from', async () => {
   const { allowed, summary, candidate, steps, targets } = await explain({});
   assert.deepEqual([allowed, candidate?.tag], [true, '1.3.0']);
   assert.match(summary, /^shop\/web selects .*: 1\.3\.0@sha256:b+$/);
@@ -144,7 +144,7 @@ test('nothing is in the way: each step says what it saw, and where a setting com
   );
 });
 
-test('a change to a version that is far from the running one is said to be one, also where a range admits it', async () => {
+test('a change to a version that is far from the running one is marked as such, even where a range admits it', async () => {
   const spec = { strategy: strategies.semver({ range: '>=1' }) };
   const textOf = async (tag: string) => {
     const { targets } = await explain({ spec, status: { latest: { ...latest, tag } } });
@@ -155,7 +155,7 @@ test('a change to a version that is far from the running one is said to be one, 
   assert.equal(await textOf('2.0.0'), change('2.0.0'));
 });
 
-test('a first change that the service holds, because its image is older than the running one, is not said to be made', async () => {
+test('a first change that is held because its image is older is not explained as one that would be made', async () => {
   const message = 'Deployment shop/web: web: the image of 1.3.0 was created on 2026-02-01, before that of 1.2.3 (2026-02-20), which runs';
   const since = { lastTransitionTime: '2026-03-01T12:00:00Z' };
   const conditions = [
@@ -172,7 +172,7 @@ test('a first change that the service holds, because its image is older than the
   assert.equal((await explain({ ...given, actions: { release: at } })).allowed, true);
 });
 
-test('what only the registry knows of a push is said', async () => {
+test('the explanation of a push names what only the registry knows', async () => {
   const spec = { strategy: strategies.digest({ tag: 'main' }), pin: 'Digest' as const };
   const given = { spec, status: {}, workloads: [running(`main@${digestOf('a')}`)], push: 'main' };
   const { allowed, steps } = await explain(given);
@@ -191,7 +191,7 @@ const stalledBy = (reason: string): NonNullable<PolicyStatus['conditions']> =>
   }));
 
 for (const reason of Object.keys(reasons) as Reason[])
-  test(`a policy that is stalled by ${reason} is told so, whether it has selected an image before or not`, async () => {
+  test(`a policy that is stalled by ${reason} is explained with it, whether it has selected an image before or not`, async () => {
     for (const known of [{ latest }, {}]) {
       const { allowed, steps, targets } = await explain({ status: { ...known, conditions: stalledBy(reason) } });
       const found = [...steps, ...targets.flatMap((target) => target.steps)].find(
@@ -202,7 +202,7 @@ for (const reason of Object.keys(reasons) as Reason[])
     }
   });
 
-test('a policy that is being rolled out, or whose spec was just changed, is waited for', async () => {
+test('the explanation waits for a policy that is being rolled out, or whose spec was just changed', async () => {
   const conditions = [{ type: 'Ready', status: 'False', reason: 'Progressing', message: 'rolling out', lastTransitionTime: at }] as const;
   const rolling = await explain({ status: { latest, conditions } });
   assert.deepEqual([rolling.allowed, rolling.steps.find(({ id }) => id === 'status')?.result], [true, 'wait']);
@@ -210,12 +210,12 @@ test('a policy that is being rolled out, or whose spec was just changed, is wait
   assert.match(changed.steps.find(({ id }) => id === 'status')?.text ?? '', /has not been reconciled since/);
 });
 
-test('what stalls a policy decides nothing about another push', async () => {
+test('a reason that stalls a policy does not stop the explanation of another push', async () => {
   const { allowed, steps } = await explain({ status: { latest, conditions: stalledBy('NotSigned') }, push: '1.4.0' });
   assert.deepEqual([allowed, steps.find(({ id }) => id === 'status')?.result], [true, 'note']);
 });
 
-test('a registry that fails, or an image that waits beside the selected one, is in the way', async () => {
+test('an explanation stops at a registry that fails, or at an image that waits beside the selected one', async () => {
   for (const reason of ['RegistryUnavailable', 'MinAge']) {
     const conditions = (['Ready', 'Reconciling'] as const).map((type) => ({
       type,
@@ -229,7 +229,7 @@ test('a registry that fails, or an image that waits beside the selected one, is 
   }
 });
 
-test('companions are named with the selected image, and with each container that would be changed with it', async () => {
+test('an explanation names companions with the selected image and with each container that would be changed', async () => {
   const proxy = 'registry.example.com/shop/proxy';
   const beside = {
     images: [{ repository: { registry: 'registry.example.com', path: 'shop/proxy' } }],
@@ -248,7 +248,7 @@ test('companions are named with the selected image, and with each container that
   );
 });
 
-test('each check of the image is a step with its last answer; that the image is held is for the guard to say', async () => {
+test('each check of an image is a step with its last answer, and the guard explains that the image is held', async () => {
   const question = { kind: 'http', url: 'https://checks.example.com', secret: { name: 'checks', key: 'key' } } as const;
   const check = { name: 'smoke', phase: 'after', everyMs: 1_000, timeoutMs: 60_000, retries: 0, question } as const;
   const spec = { rollout: { timeoutMs: 600_000, onFailure: 'Rollback', checks: [check] } } as const;
