@@ -5,7 +5,7 @@ import { waitFor } from '../../harness/wait-for.ts';
 import { digest, post, push } from './post.ts';
 import { startApp } from './start-app.ts';
 
-test('while Redis hangs, deliveries that would use too much memory are answered 503 at once, and the others wait', async (t) => {
+test('while Redis hangs, deliveries that would need too much memory are answered 503 at once, and the others wait', async (t) => {
   const { promise: hang, resolve: goOn } = Promise.withResolvers<void>();
   const world = await startApp(t, {}, { storePushes: (events) => hang.then(() => events), confirmWithinMs: 600_000 });
   const body = JSON.stringify({ ...push(), padding: 'x'.repeat(1_000_000) });
@@ -25,7 +25,7 @@ test('while Redis hangs, deliveries that would use too much memory are answered 
   assert.equal((await post(world, { body })).statusCode, 202, 'and there is room again');
 });
 
-test('thousands of small deliveries can wait, few with many pushes, and one of any size', () => {
+test('thousands of small deliveries can wait at once, few with many pushes, and one of any size', () => {
   const admitted = (size: Parameters<ReturnType<typeof boundWaiting>>[0]) => {
     const start = boundWaiting();
     let count = 0;
@@ -50,7 +50,7 @@ test('with waitForScan, a push waits for ten minutes at most, and the end of a s
   assert.deepEqual([ended?.receiver, ended?.repository, world.stored.length], ['prod', world.stored[0]?.repository, 1]);
 });
 
-test('without it, no push waits, and a scan is ignored with its name', async (t) => {
+test('without waitForScan, no push waits, and a scan is ignored with its name', async (t) => {
   const world = await startApp(t);
   await post(world, { body: JSON.stringify(push()) });
   const answer = await post(world, { body: JSON.stringify(scan()) });
@@ -61,7 +61,7 @@ test('without it, no push waits, and a scan is ignored with its name', async (t)
   );
 });
 
-test('the report of a completed scan is stored for policies, whether or not pushes wait for scans; a failed scan has none', async (t) => {
+test('the report of a completed scan is stored for policies even without waitForScan, and a failed scan has no report', async (t) => {
   for (const waitForScan of [false, true]) {
     const world = await startApp(t, { waitForScan });
     assert.equal((await post(world, { body: JSON.stringify({ ...scan(), type: 'SCANNING_FAILED' }) })).statusCode, 200);

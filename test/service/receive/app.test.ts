@@ -8,7 +8,7 @@ import { harbor } from '../../../src/service/receive/providers/harbor.ts';
 import { countOf, digest, post, push } from './post.ts';
 import { limits, startApp } from './start-app.ts';
 
-test('answers 202 to an accepted push, with the normalised names', async (t) => {
+test('a receiver answers 202 to an accepted push, with the normalised names', async (t) => {
   const world = await startApp(t);
   const response = await post(world);
   assert.equal(response.statusCode, 202);
@@ -32,7 +32,7 @@ test('answers 202 to an accepted push, with the normalised names', async (t) => 
   assert.deepEqual(await countOf(world, 'pushes'), { accepted: 1, ignored: 0 });
 });
 
-test('answers 202 to a repeated delivery, with the same body', async (t) => {
+test('a receiver answers 202 to a repeated delivery, with the same body', async (t) => {
   let minutes = 0;
   const world = await startApp(t, {}, { now: () => new Date(60_000 * minutes++) });
   const first = await post(world);
@@ -41,7 +41,7 @@ test('answers 202 to a repeated delivery, with the same body', async (t) => {
   assert.deepEqual(first.json<object>(), second.json());
 });
 
-test('answers 202 when some pushes are accepted and some ignored, with duplicates listed once', async (t) => {
+test('a receiver answers 202 when some pushes are accepted and some ignored, with duplicates listed once', async (t) => {
   const world = await startApp(t, { provider: distribution });
   const target = { repository: 'team/api', digest, mediaType: 'application/vnd.oci.image.index.v1+json' };
   const event = { id: '1', action: 'push', target: { ...target, tag: '1' }, request: { host: 'r.example.com' } };
@@ -60,13 +60,13 @@ test('answers 202 when some pushes are accepted and some ignored, with duplicate
   assert.equal(world.stored.length, 2);
 });
 
-test('answers 202 with the configured registry, whatever the payload claims', async (t) => {
+test('a receiver answers 202 with the configured registry, whatever the payload claims', async (t) => {
   const world = await startApp(t, { registryOverride: 'mirror.example.com' });
   await post(world);
   assert.equal(world.stored[0]?.repository.registry, 'mirror.example.com');
 });
 
-test('answers 202 whatever the content type is', async (t) => {
+test('a receiver answers 202 whatever the content type is', async (t) => {
   const world = await startApp(t);
   for (const type of [
     'application/cloudevents+json',
@@ -83,7 +83,7 @@ test('answers 202 whatever the content type is', async (t) => {
   }
 });
 
-test('answers 200 to an authentic delivery with nothing to do', async (t) => {
+test('a receiver answers 200 to an authentic delivery with nothing to do', async (t) => {
   const world = await startApp(t);
   const response = await post(world, { body: JSON.stringify({ ...push(), type: 'PULL_ARTIFACT' }) });
   assert.equal(response.statusCode, 200);
@@ -94,7 +94,7 @@ test('answers 200 to an authentic delivery with nothing to do', async (t) => {
   assert.deepEqual([level, receiver, reason, why, repository], ['debug', 'prod', 'OtherEvent', 'not a push: PULL_ARTIFACT', 'Shop/web']);
 });
 
-test('answers 200 to a malformed body, which is logged once without its content', async (t) => {
+test('a receiver answers 200 to a malformed body, which is logged once without its content', async (t) => {
   const world = await startApp(t);
   const response = await post(world, { body: '{"password":"hunter2"' });
   assert.equal(response.statusCode, 200);
@@ -110,19 +110,19 @@ test('answers 200 to a malformed body, which is logged once without its content'
   assert.ok(!world.logged.join('').includes('hunter2'));
 });
 
-test("answers 200 to a handshake, in the sender's format", async (t) => {
+test("a receiver answers 200 to a handshake, in the sender's format", async (t) => {
   const provider = { ...harbor, parse: () => ({ pushes: [], ignored: [], handshake: { validationResponse: '512d' } }) };
   const world = await startApp(t, { provider, unauthenticated: true });
   const response = await post(world);
   assert.deepEqual([response.statusCode, response.json()], [200, { validationResponse: '512d' }]);
 });
 
-test('answers 200 without Redis when there is nothing to do', async (t) => {
+test('a receiver answers 200 without Redis when there is nothing to do', async (t) => {
   const world = await startApp(t, {}, { refusal: () => 'Redis is away' });
   assert.equal((await post(world, { body: '{}' })).statusCode, 200);
 });
 
-test('answers 404 to unknown receivers, unknown paths and every method but POST', async (t) => {
+test('a receiver answers 404 to unknown receivers, unknown paths and every method but POST', async (t) => {
   const world = await startApp(t);
   const { app } = world;
   for (const url of [
@@ -145,13 +145,13 @@ test('answers 404 to unknown receivers, unknown paths and every method but POST'
   assert.deepEqual(world.stored, []);
 });
 
-test('answers 400 or 414 to a path that cannot be decoded or is too long', async (t) => {
+test('a receiver answers 400 or 414 to a path that cannot be decoded or is too long', async (t) => {
   const world = await startApp(t);
   assert.equal((await post(world, { url: '/webhooks/%zz' })).statusCode, 400);
   assert.equal((await post(world, { url: `/webhooks/${'a'.repeat(600)}` })).statusCode, 414);
 });
 
-test('answers 401 without details, and stores nothing', async (t) => {
+test('a receiver answers 401 without details, and stores nothing', async (t) => {
   const world = await startApp(t);
   for (const authorization of ['', 'Bearer', 'Bearer wrong', 'Basic czNjcmV0', 'S3CRET', 's3cret,s3cret']) {
     const response = await post(world, { headers: { authorization } });
@@ -163,14 +163,14 @@ test('answers 401 without details, and stores nothing', async (t) => {
   assert.deepEqual(await countOf(world, 'deliveries'), { 401: 7 });
 });
 
-test('the whole header may be the secret', async (t) => {
+test('the whole Authorization header may be the secret', async (t) => {
   const world = await startApp(t, { secrets: () => ['Basic czNjcmV0', 'bare'] });
   for (const authorization of ['Basic czNjcmV0', 'bare', 'Bearer bare', 'bearer  bare']) {
     assert.equal((await post(world, { headers: { authorization } })).statusCode, 202, authorization);
   }
 });
 
-test('the token in the URL is sufficient, and a header does not make up for a wrong one', async (t) => {
+test('the token in the URL is sufficient, and the right header does not make up for a wrong token', async (t) => {
   const world = await startApp(t, { secrets: () => ['next', 's3cret/with slash'] });
   const { app } = world;
   const statusOf = async (url: string, authorization = '') =>
@@ -187,7 +187,7 @@ test('an unauthenticated receiver accepts everything', async (t) => {
   assert.equal((await world.app.inject({ method: 'POST', url: '/webhooks/prod', body: JSON.stringify(push()) })).statusCode, 202);
 });
 
-test('answers 401 where only other proofs are accepted, and 503 while they cannot be verified', async (t) => {
+test('a receiver answers 401 where only other proofs are accepted, and 503 while they cannot be verified', async (t) => {
   const receiver = { secrets: () => [] };
   const no = await startApp(t, { ...receiver, proofs: [() => Promise.resolve(refused('the signature is wrong'))] });
   assert.equal((await post(no)).statusCode, 401);
@@ -203,12 +203,12 @@ test('answers 401 where only other proofs are accepted, and 503 while they canno
   assert.deepEqual([no.stored, away.stored, yes.stored.length], [[], [], 1]);
 });
 
-test('answers 503 to a proof that takes longer than the sender waits', { timeout: 10_000 }, async (t) => {
+test('a receiver answers 503 to a proof that takes longer than the sender waits', { timeout: 10_000 }, async (t) => {
   const world = await startApp(t, { proofs: [() => new Promise<never>(() => undefined)], secrets: () => [] });
   assert.equal((await post(world)).statusCode, 503);
 });
 
-test('answers 413 to a body over the limit, and accepts one at the limit', async (t) => {
+test('a receiver answers 413 to a body over the limit, and accepts one at the limit', async (t) => {
   const world = await startApp(t, {}, { limits: { ...limits, bodyLimitBytes: 2_048 } });
   const text = JSON.stringify(push());
   assert.equal((await post(world, { body: text.padEnd(2_048) })).statusCode, 202);
@@ -217,7 +217,7 @@ test('answers 413 to a body over the limit, and accepts one at the limit', async
   assert.equal(world.stored.length, 1);
 });
 
-test('answers 413 to more pushes than one delivery may contain, and stores none of them', async (t) => {
+test('a receiver answers 413 to more pushes than one delivery may contain, and stores none of them', async (t) => {
   const world = await startApp(t, { provider: quay });
   const deliver = (count: number) => {
     const tags = Array.from({ length: count }, (_, index) => [`v${index}`, 'layer']);
@@ -232,7 +232,7 @@ test('answers 413 to more pushes than one delivery may contain, and stores none 
   assert.equal(world.stored.length, 1_000);
 });
 
-test('answers 413 to too many entries, even if they are not pushes', async (t) => {
+test('a receiver answers 413 to too many entries, even if they are not pushes', async (t) => {
   const world = await startApp(t, { provider: distribution });
   const deliver = (count: number) => post(world, { body: JSON.stringify({ events: Array.from({ length: count }, () => ({})) }) });
   const refused = await deliver(1_001);
@@ -243,7 +243,7 @@ test('answers 413 to too many entries, even if they are not pushes', async (t) =
   assert.deepEqual(await countOf(world, 'pushes'), { accepted: 0, ignored: 1_000 });
 });
 
-test('at most 20 ignored entries are listed, the rest is counted, and names are truncated', async (t) => {
+test('an answer lists at most 20 ignored entries, counts the others, and truncates names', async (t) => {
   const world = await startApp(t, { provider: quay });
   const deliver = async (tags: unknown[]) => {
     const body = JSON.stringify({ docker_url: 'quay.io/team/api', updated_tags: tags });
@@ -262,7 +262,7 @@ test('at most 20 ignored entries are listed, the rest is counted, and names are 
   assert.deepEqual(ignored, [{ reason: 'not a valid tag', repository: 'team/api', tag: 'x'.repeat(256) }]);
 });
 
-test('answers 429 with Retry-After, counted for each receiver over both forms of its URL, and never by unauthenticated requests', async (t) => {
+test('a receiver answers 429 with Retry-After beyond its limit, which both forms of its URL share and strangers do not use up', async (t) => {
   const receiver = { provider: distribution, unauthenticated: false, secrets: () => ['s3cret'] };
   const receivers = ['prod', 'test'].map((name) => ({ ...receiver, name }));
   const world = await startApp(t, {}, { receivers, requestsPerMinute: 2 });
@@ -284,7 +284,7 @@ const failures: [name: string, options: Parameters<typeof startApp>[2]][] = [
 ];
 
 for (const [name, options] of failures) {
-  test(`answers 503 with Retry-After when ${name}`, { timeout: 10_000 }, async (t) => {
+  test(`a receiver answers 503 with Retry-After when ${name}`, { timeout: 10_000 }, async (t) => {
     const world = await startApp(t, {}, options);
     const response = await post(world);
     assert.deepEqual([response.statusCode, response.json()], [503, { error: 'try again later' }]);
@@ -294,7 +294,7 @@ for (const [name, options] of failures) {
   });
 }
 
-test('a late confirmation or refusal of Redis does no harm', { timeout: 10_000 }, async (t) => {
+test('a confirmation or refusal of Redis after the answer logs no error', { timeout: 10_000 }, async (t) => {
   const { promise, reject } = Promise.withResolvers<never>();
   const world = await startApp(t, {}, { storePushes: () => promise });
   assert.equal((await post(world)).statusCode, 503);
@@ -306,7 +306,7 @@ test('a late confirmation or refusal of Redis does no harm', { timeout: 10_000 }
   );
 });
 
-test('answers 500 to a bug, whose details are logged and not sent', async (t) => {
+test('a receiver answers 500 to a bug, whose details are logged and not sent', async (t) => {
   const broken: Provider = {
     ...distribution,
     parse: () => {

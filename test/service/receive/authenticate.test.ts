@@ -49,7 +49,7 @@ test('a bug in a verifier is not taken for a refusal', async () => {
   await assert.rejects(authenticate({ headers: {}, body: Buffer.alloc(0) }, undefined, receiver), TypeError);
 });
 
-test('a large body is hashed with one secret at a time: the event loop continues in between, and every secret is tried', async () => {
+test('a large body is hashed with one secret at a time, so that the event loop continues, and every secret is tried', async () => {
   const body = Buffer.alloc(1_048_576, ' ');
   const secrets = Array.from({ length: 16 }, (_, index) => `secret-${index}`);
   const receiver = { provider: ghcr, unauthenticated: false, secrets: () => secrets };

@@ -13,7 +13,7 @@ import { readSamples } from './providers/read-samples.ts';
 import { startApp } from './start-app.ts';
 
 test(
-  'every sample sent ten times, in any order and to two replicas, puts each push into the queue once',
+  'every sample sent ten times, in any order and to two replicas, puts each of its pushes into the queue once',
   { timeout: 120_000 },
   async (t) => {
     const redis = await startRedis();

@@ -55,7 +55,7 @@ for (const [name, provider, request, status] of strangers) {
   });
 }
 
-test('a megabyte in chunks of one byte is refused after some hundred of them', async (t) => {
+test('a megabyte in chunks of one byte is refused after some hundred chunks', async (t) => {
   const { send } = await listen(t, {});
   const chunks = Buffer.from(`${'1\r\na\r\n'.repeat(megabyte)}0\r\n\r\n`);
   const request = rawRequest(path, { 'transfer-encoding': 'chunked' }, chunks);
@@ -82,7 +82,7 @@ test('a body in chunks of usual sizes is accepted, whatever its length', async (
   }
 });
 
-test('an authentic batch of junk gets 413 and a short answer', async (t) => {
+test('an authentic batch of junk is answered 413 with a short body', async (t) => {
   const { send } = await listen(t, { provider: acr, secrets: () => ['s3cret'] });
   for (const [name, body] of hostileBodies().filter(([each]) => /^(?:numbers|empty|small|arrays)/.test(each))) {
     let answer = '';

@@ -24,17 +24,18 @@ after(() => {
 const fetchText = createFetchText(new Agent());
 const signal = () => AbortSignal.timeout(10_000);
 
-test('fetches the text of an address on loopback', async () => assert.equal(await fetchText(`${origin}/keys`, signal()), '{"keys":[]}'));
+test('the keys at a loopback address are fetched over http', async () =>
+  assert.equal(await fetchText(`${origin}/keys`, signal()), '{"keys":[]}'));
 
-test('refuses redirects and unsuccessful answers', async () => {
+test('a fetch of keys refuses redirects and unsuccessful answers', async () => {
   for (const path of ['/moved', '/nothing']) await assert.rejects(fetchText(`${origin}${path}`, signal()), FetchRefused);
 });
 
-test('reads no more than 512 kB', async () => assert.rejects(fetchText(`${origin}/large`, signal()), /larger than/));
+test('a fetch of keys reads no more than 512 kB', async () => assert.rejects(fetchText(`${origin}/large`, signal()), /larger than/));
 
-test('stops with the signal', async () => assert.rejects(fetchText(`${origin}/hangs`, AbortSignal.timeout(50))));
+test('a fetch of keys stops when its signal is aborted', async () => assert.rejects(fetchText(`${origin}/hangs`, AbortSignal.timeout(50))));
 
-test('requires https for other hosts', async () => {
+test('a fetch of keys requires https for hosts other than loopback', async () => {
   for (const url of ['http://example.com/keys', 'file:///etc/passwd', 'http://127.0.0.1.example.com/'])
     await assert.rejects(fetchText(url, signal()), /is not https/);
 });

@@ -4,7 +4,7 @@ import { startApp } from './start-app.ts';
 
 const origin = { 'webhook-request-origin': 'eventgrid.azure.net' };
 
-test('answers 200 to a handshake, allows the origin to POST, and states the rate limit when asked', async (t) => {
+test('a handshake is answered 200, allows the origin to POST, and gets the rate limit if it asks for one', async (t) => {
   const { app, stored } = await startApp(t, { requestsPerMinute: 120 });
   for (const url of ['/webhooks/prod', '/webhooks/prod/s3cret']) {
     const { statusCode, headers, body } = await app.inject({ method: 'OPTIONS', url, headers: origin });

@@ -11,7 +11,7 @@ import { startApp } from './start-app.ts';
 /** Longer than commands and answers are given here. */
 const tooLongMs = 500;
 
-test('answers 202 although this process was suspended beyond its deadline, if Redis confirmed the push', async (t) => {
+test('a push that Redis confirmed is answered 202 even if this process was suspended beyond its deadline', async (t) => {
   const redis = await startRedis();
   const connection = connectProducer(redis.url, 350);
   connection.on('error', () => undefined);

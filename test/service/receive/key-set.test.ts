@@ -28,7 +28,7 @@ function start(answer: () => Promise<string>) {
   return Object.assign(world, { verify, keySet });
 }
 
-test('the keys are requested once for many waiting callers, and then not for ten minutes', async () => {
+test('the keys of an issuer are requested once for many waiting callers, and then not for ten minutes', async () => {
   const world = start(() => Promise.resolve(old.jwks));
   assert.deepEqual(await Promise.all([world.verify(old), world.verify(old), world.verify(old)]), ['old', 'old', 'old']);
   world.at += 9 * minute;
@@ -36,7 +36,7 @@ test('the keys are requested once for many waiting callers, and then not for ten
   assert.equal(world.asked, 1);
 });
 
-test('the keys are refreshed without making a request wait', async () => {
+test('the keys of an issuer are refreshed without making a request wait', async () => {
   const world = start(() => Promise.resolve(old.jwks));
   await world.verify(old);
   world.at += 11 * minute;
@@ -46,7 +46,7 @@ test('the keys are refreshed without making a request wait', async () => {
   assert.equal(world.asked, 2);
 });
 
-test('a new key is found at once, and unknown keys are not requested repeatedly', async () => {
+test('a new key of an issuer is found at once, and unknown keys are not requested repeatedly', async () => {
   const world = start(() => Promise.resolve(old.jwks));
   await world.verify(old);
   await assert.rejects(world.verify(next), errors.JWKSNoMatchingKey);
@@ -58,7 +58,7 @@ test('a new key is found at once, and unknown keys are not requested repeatedly'
   assert.equal(world.asked, 2);
 });
 
-test('during an outage known keys are valid for a day, and unknown ones cannot be verified', async () => {
+test('during an outage of an issuer its known keys are valid for a day, and unknown keys cannot be verified', async () => {
   const world = start(() => Promise.resolve(old.jwks));
   await world.verify(old);
   world.answer = () => Promise.reject(new Error('connection refused'));
@@ -71,7 +71,7 @@ test('during an outage known keys are valid for a day, and unknown ones cannot b
   assert.match(world.problems[0] ?? '', /fetching the keys of https:\/\/issuer\.example\.com\/keys: connection refused/);
 });
 
-test('after an outage at the start the keys are requested again after two seconds, not for each request', async () => {
+test('after an outage at the start the keys of an issuer are requested again after two seconds, not for each request', async () => {
   const world = start(() => Promise.reject(new Error('connection refused')));
   await world.keySet.warm();
   for (let request = 0; request < 5; request++) await assert.rejects(world.verify(old), ProofUnavailable);
@@ -86,7 +86,7 @@ for (const [name, text] of [
   ['no key set', '{}'],
   ['keys that are none', '{"keys":[1]}'],
 ] as const) {
-  test(`treats an answer that is ${name} like no answer`, async () => {
+  test(`an answer for keys that is ${name} counts as no answer`, async () => {
     const world = start(() => Promise.resolve(text));
     await assert.rejects(world.verify(old), ProofUnavailable);
     assert.equal(world.problems.length, 1);

@@ -24,7 +24,7 @@ function proof(options: Partial<Parameters<typeof createOidcProof>[0]> = {}) {
   return (token: string, scheme = 'Bearer') => verify({ headers: { authorization: `${scheme} ${token}` }, body: Buffer.alloc(0) });
 }
 
-test("accepts Google's token, in both spellings of its issuer", async () => {
+test("Google's token is accepted, in both spellings of its issuer", async () => {
   for (const iss of googleIssuers) assert.deepEqual(await proof()(await issuer.token({ ...claims, iss })), { kind: 'authentic' });
   assert.deepEqual(await proof()(await issuer.token(), 'bearer'), { kind: 'authentic' });
 });
@@ -48,18 +48,18 @@ const wrong: [name: string, payload: JWTPayload, why: RegExp][] = [
 ];
 
 for (const [name, payload, why] of wrong) {
-  test(`refuses ${name}`, async () => {
+  test(`a token is refused if its defect is: ${name}`, async () => {
     const result = await proof()(await issuer.token(payload));
     assert.equal(result.kind, 'refused');
     assert.match('why' in result ? result.why : '', why);
   });
 }
 
-test('allows a small clock skew', async () => {
+test('a token is accepted with a small clock skew', async () => {
   assert.equal((await proof()(await issuer.token({ ...claims, exp: seconds - 5, iat: seconds + 5 }))).kind, 'authentic');
 });
 
-test('refuses anything that is not a token, or is signed by another key, not at all, or with a well-known secret', async () => {
+test('a token is refused if it is malformed, or signed by another key, not at all, or with a well-known secret', async () => {
   const verify = proof();
   const [header = '', payload = '', signature = ''] = (await issuer.token()).split('.');
   const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -80,7 +80,7 @@ test('refuses anything that is not a token, or is signed by another key, not at 
   assert.equal((await verify(await issuer.token(), 'Basic')).kind, 'refused');
 });
 
-test('another issuer needs no e-mail unless one is configured', async () => {
+test('a token of another issuer needs no e-mail unless one is configured', async () => {
   const verify = proof({ issuers: ['https://login.example.com'], email: undefined });
   assert.equal((await verify(await issuer.token({ ...anonymous, iss: 'https://login.example.com' }))).kind, 'authentic');
   assert.equal((await verify(await issuer.token(anonymous))).kind, 'refused');
@@ -96,7 +96,7 @@ test('the reason for a refusal never contains a part of the token', async () => 
   }
 });
 
-test('without the keys nothing is decided', async () => {
+test('without the keys of the issuer a token is neither accepted nor refused', async () => {
   const keySet = createKeySet({
     url,
     fetchText: () => Promise.reject(new Error('down')),
@@ -152,14 +152,14 @@ test('a required claim with a number that JSON cannot represent exactly does not
   assert.equal((await verify(await issuer.token({ ...job, run_number: 9_007_199_254_740_992 }))).kind, 'refused');
 });
 
-test('a refused claim is named without its value', async () => {
+test('a refusal names the claim that does not match, without its value', async () => {
   const result = await demands({ repository_owner: ['hunter1'] })(await issuer.token({ ...job, repository_owner: 'hunter2' }));
   assert.ok(result.kind === 'refused');
   assert.match(result.why, /repository_owner/);
   assert.doesNotMatch(JSON.stringify(result), /hunter/);
 });
 
-test('demanded claims are looked at only in a token that is signed and for us', async () => {
+test('a claim is named only for a token that is signed by the issuer and meant for this audience', async () => {
   const verify = demands({ repository_owner: ['acme'] });
   const otherIssuer = await makeIssuer('key-1');
   const unsigned = await verify(await otherIssuer.token({ ...job, repository_owner: 'mallory' }));

@@ -40,20 +40,20 @@ async function deliver(t: TestContext, receiver: Partial<Receiver> = {}, options
   return { world, id, delivery: delivery ?? '', ask };
 }
 
-test('the answer to a delivery has an id, with which its sender learns what became of it', async (t) => {
+test('the answer to a delivery has an id, with which its sender can ask for the result', async (t) => {
   const { ask, delivery, id } = await deliver(t);
   assert.match(delivery, new RegExp(`^${id}-[0-9a-f]{40}$`));
   const answer = await ask(`prod/deliveries/${delivery}`);
   assert.deepEqual([answer.statusCode, answer.headers['cache-control'], answer.json()], [200, 'no-store', report]);
 });
 
-test('the token of a URL is a proof for questions as well', async (t) => {
+test('the token in the URL also authenticates a question about a delivery', async (t) => {
   const { ask, delivery } = await deliver(t);
   assert.equal((await ask(`prod/${secrets.prod}/deliveries/${delivery}`, '')).statusCode, 200);
   assert.equal((await ask(`prod/wrong/deliveries/${delivery}`)).statusCode, 401);
 });
 
-test('a sender that signs bodies signs an empty one', async (t) => {
+test('a sender that signs bodies asks about a delivery by signing an empty body', async (t) => {
   const { world, delivery } = await deliver(t, { provider: generic });
   const sign = (body: string) => `sha256=${createHmac('sha256', secrets.prod).update(body).digest('hex')}`;
   const ask = (signature: string) =>
@@ -62,7 +62,7 @@ test('a sender that signs bodies signs an empty one', async (t) => {
   assert.equal((await ask(sign('{}'))).statusCode, 401);
 });
 
-describe('nothing is said', () => {
+describe('the result of a delivery is not shown', () => {
   const rows: readonly (readonly [
     title: string,
     path: (of: { id: string; delivery: string }) => string,
@@ -89,7 +89,7 @@ describe('nothing is said', () => {
       assert.ok(!answer.body.includes('rolledOut') && !answer.body.includes(id));
     });
   }
-  test('by a receiver that does not show results, and its deliveries get no id', async (t) => {
+  test('by a receiver without showResults, and its deliveries get no id', async (t) => {
     const { ask, delivery } = await deliver(t, { showsResults: false });
     assert.equal(delivery, '');
     const answer = await ask('prod/deliveries/x');
@@ -104,7 +104,7 @@ describe('nothing is said', () => {
   });
 });
 
-test('a delivery is accepted although no id can be made, and a question is answered 503 where Redis does not answer', async (t) => {
+test('without Redis a delivery is accepted without an id, and a question about a delivery is answered 503', async (t) => {
   const results = { readSecret: () => Promise.reject(new Error('gone')), readReport: () => Promise.reject(new Error('gone')) };
   const { world, delivery, ask } = await deliver(t, {}, { results });
   assert.deepEqual([world.stored.length, delivery], [1, '']);
@@ -112,7 +112,7 @@ test('a delivery is accepted although no id can be made, and a question is answe
   assert.deepEqual([answer.statusCode, answer.headers['retry-after']], [503, '5']);
 });
 
-test('a Redis that hangs delays no delivery for the sake of its id, and a question is answered 503 in time', async (t) => {
+test('while Redis hangs a delivery does not wait for its id, and a question about a delivery is answered 503 in time', async (t) => {
   const never = new Promise<never>(() => {});
   const { world, delivery, ask } = await deliver(
     t,
@@ -123,7 +123,7 @@ test('a Redis that hangs delays no delivery for the sake of its id, and a questi
   assert.equal((await ask(`prod/deliveries/x-${'0'.repeat(40)}`)).statusCode, 503);
 });
 
-test('the secret is read again after a while, so that replicas agree after Redis was wiped', async () => {
+test('the secret of delivery ids is read again after ten seconds, so that replicas agree after Redis was wiped', async () => {
   let [now, secret, reads] = [0, 'first', 0];
   const ids = createDeliveryIds(
     async () => (reads++, secret),

@@ -11,7 +11,7 @@ async function passes(take: () => Promise<number>, requests: number): Promise<nu
   return answers.filter((seconds) => seconds === 0).length;
 }
 
-test('as many requests as allowed pass in a minute, and then Retry-After is the seconds until the next', async () => {
+test('as many requests as allowed pass in a minute, and then Retry-After says when the next one may', async () => {
   let now = at;
   const { count } = createRateLimit({ addToCount: createCounts(), now: () => now });
   for (let request = 0; request < 5; request++) assert.equal(await count('a', 5), 0);
@@ -27,7 +27,7 @@ for (const [limit, requests] of [
   [7, 20],
   [8_000, 24_000],
 ] as const) {
-  test(`three replicas share the limit of ${limit}, with requests one after the other and each at another replica`, async () => {
+  test(`three replicas share the rate limit of ${limit}, with successive requests at different replicas`, async () => {
     const addToCount = createCounts();
     const replicas = Array.from({ length: 3 }, () => createRateLimit({ addToCount, now: () => at }));
     let passed = 0;
@@ -43,7 +43,7 @@ test('exactly as many simultaneous requests as allowed pass', async () => {
   assert.equal(await passes(() => count('b', 8_000), 20_000), 8_000);
 });
 
-test('far from the limit no request waits for Redis', async () => {
+test('far below the rate limit no request waits for Redis', async () => {
   let asked = 0;
   const addToCount: AddToCount = () => {
     asked++;
@@ -54,7 +54,7 @@ test('far from the limit no request waits for Redis', async () => {
   assert.equal(asked, 0);
 });
 
-test('many requests are counted in one command', async () => {
+test('many simultaneous requests are counted in one command to Redis', async () => {
   const told: number[] = [];
   const { promise, resolve } = Promise.withResolvers<number>();
   const addToCount: AddToCount = (_receiver, _window, count) => {

@@ -39,7 +39,7 @@ for (const [name, repositories, key, expected] of [
   test(`a repository key becomes the right name in the case "${name}"`, () => assert.deepEqual(namesOf(key, repositories), expected));
 }
 
-test("a push without a manager's repository is unchanged", () => {
+test('a push without a repository key of a registry manager is unchanged', () => {
   const plain = { ...origin, repository: 'team/api' };
   assert.deepEqual(pulledNames(plain, { '*': 'x.example.com' }), [plain]);
 });
@@ -47,7 +47,7 @@ test("a push without a manager's repository is unchanged", () => {
 const data = { repo_key: 'docker-local', image_name: 'team/api', tag: '1.0.0', name: 'manifest.json', sha256: 'a'.repeat(64) };
 const body = JSON.stringify({ domain: 'docker', event_type: 'pushed', data, jpd_origin: 'https://acme.jfrog.io' });
 
-test('each name of an Artifactory push is a push of its own', async (t) => {
+test('each configured name of an Artifactory repository gets a push of its own', async (t) => {
   const repositories = { 'docker-local': ['acme.jfrog.io/docker', 'Docker.acme.com:443', 'alias.acme.com'] };
   const aliases = new Map([['alias.acme.com', 'docker.acme.com']]);
   const { app, stored } = await startApp(t, { provider: artifactory, repositories }, { aliases });

@@ -28,7 +28,7 @@ async function begin(t: TestContext, port: number, length: number): Promise<{ so
   return { socket, answer };
 }
 
-test('of bodies that take too much memory together the largest is answered 503, and small ones are read', async (t) => {
+test('if bodies use too much memory together the largest is answered 503, and small ones are still read', async (t) => {
   const port = await listen(t, 1_000 * kib);
   const strangers = await Promise.all([0, 1, 2].map(() => begin(t, port, 600 * kib)));
   // None of them ever ends; two of them fit.
@@ -43,7 +43,7 @@ test('of bodies that take too much memory together the largest is answered 503, 
   for (const { socket } of strangers) socket.destroy();
 });
 
-test('a body that was read, refused or aborted uses no memory any more', async (t) => {
+test('a body that was read, refused or aborted no longer counts towards the memory of bodies', async (t) => {
   const port = await listen(t, 1_000 * kib);
   const send = async () => {
     const { socket, answer } = await begin(t, port, 900 * kib);

@@ -33,7 +33,7 @@ test('metrics count ignored and refused deliveries, by bounded reasons', async (
   assert.match(text, /image_watcher_delivery_seconds_count\{receiver="prod",provider="harbor"\} 9/);
 });
 
-test('what is ignored is recorded of authenticated senders only, and does not delay the answer', async (t) => {
+test('an ignored push is recorded only for authenticated senders, without delaying the answer', async (t) => {
   const world = await startApp(t, { requestsPerMinute: 5 }, { refusal: () => 'Redis is full' });
   const { event_data: data, ...rest } = push();
   const pull = JSON.stringify({ ...push(), type: 'PULL_ARTIFACT' });

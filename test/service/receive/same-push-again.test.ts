@@ -108,7 +108,7 @@ function keysOf({ provider, headers, body }: Request): string[] {
 const samples = readSamples().filter(({ method, decision }) => method === 'POST' && decision === 'push');
 
 test(
-  'pushes of A, B and A again within a second, from every sender: the registry is read after each push',
+  'after pushes of A, B and A again within a second, the registry is read after each, for every provider',
   { timeout: 120_000 },
   async (t) => {
     const { worker, registry, reads, deliver, idle } = await start(t);
@@ -146,7 +146,7 @@ test(
   },
 );
 
-test('the same push of a sender without ids is one job until that starts, and another one afterwards', async (t) => {
+test('a repeated push of a sender without ids joins its job until the job starts, and is another job afterwards', async (t) => {
   const { clock, redis, prefix, jobs, worker, reads, deliver, idle, hold } = await start(t);
   const quay = samples.find(({ provider }) => provider === 'quay') ?? assert.fail();
   const [first] = await deliver(quay);

@@ -31,7 +31,7 @@ async function start(t: TestContext, listen: Record<string, unknown> = {}) {
 }
 
 test(
-  'with a disk that occasionally takes a second every push is accepted, and the receiver stays ready',
+  'while Redis occasionally waits a second for its disk, every push is accepted and the receiver stays ready',
   { timeout: 120_000 },
   async (t) => {
     const { redis, service, deliver, stored } = await start(t, { confirmWithin: '10s' });
@@ -50,7 +50,7 @@ test(
   },
 );
 
-test('what is ignored while Redis hangs is answered as usual, and counted as not recorded', { timeout: 120_000 }, async (t) => {
+test('while Redis hangs, ignored pushes are answered as usual, and counted as not recorded', { timeout: 120_000 }, async (t) => {
   const { redis, service } = await start(t);
   const send = (name: string) => {
     const body = JSON.stringify({ ...push(), type: name });

@@ -64,7 +64,7 @@ test('headers over the limit get 431', deadline, async (t) => {
   assert.match(await ended, /^HTTP\/1\.1 431 /);
 });
 
-test('connections over the limit are closed at once, and the others continue', deadline, async (t) => {
+test('connections over the limit are closed at once, and existing connections continue', deadline, async (t) => {
   const { open } = await listen(t, { maxConnections: 1 });
   const first = await open();
   const second = await open();
@@ -73,7 +73,7 @@ test('connections over the limit are closed at once, and the others continue', d
   assert.match(await first.ended, /^HTTP\/1\.1 401 /);
 });
 
-test('a slow sender does not delay the others', deadline, async (t) => {
+test('a slow sender does not delay other senders', deadline, async (t) => {
   const { open, port } = await listen(t, {});
   const { socket } = await open();
   socket.write('POST /webhooks/prod HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n');

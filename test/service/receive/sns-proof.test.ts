@@ -44,7 +44,7 @@ const confirmation: Message = {
   SubscribeURL: 'https://attacker.example.com/?x=1',
 };
 
-test('accepts notifications of both versions, with and without a subject', async () => {
+test('SNS notifications of both signature versions are accepted, with and without a subject', async () => {
   const world = start();
   for (const SignatureVersion of ['1', '2'])
     for (const more of [{}, { Subject: 'a subject' }, { Subject: '' }, { Message: 'ünï\ncödé "\\"' }]) {
@@ -54,7 +54,7 @@ test('accepts notifications of both versions, with and without a subject', async
   assert.deepEqual(world.confirmed, []);
 });
 
-test('a subscription of a configured topic is confirmed at an address that we construct', async () => {
+test('a subscription of a configured SNS topic is confirmed at a URL that is not taken from the message', async () => {
   const world = start();
   assert.deepEqual(await world.judge(signer.signed(confirmation)), { kind: 'authentic' });
   assert.deepEqual(world.confirmed, [
@@ -66,7 +66,7 @@ test('a subscription of a configured topic is confirmed at an address that we co
   assert.equal(world.confirmed.length, 1);
 });
 
-test('refuses a message with any signed field changed', async () => {
+test('an SNS message with any signed field changed is refused', async () => {
   const world = start();
   const signed = signer.signed({ ...notification, Subject: 'a' });
   for (const field of ['Message', 'MessageId', 'Subject', 'Timestamp']) {
@@ -77,7 +77,7 @@ test('refuses a message with any signed field changed', async () => {
   assert.equal((await world.judge({ ...signed, Signature: 'not base64 !' })).kind, 'refused');
 });
 
-test('refuses other topics, other hosts and other files without any request', async () => {
+test('an SNS message of another topic, or with a foreign certificate URL, is refused without any request', async () => {
   const world = start();
   const file = 'SimpleNotificationService-0123456789abcdef0123456789abcdef.pem';
   const wrong: Message[] = [
@@ -105,7 +105,7 @@ test('refuses other topics, other hosts and other files without any request', as
   assert.deepEqual(world.fetched, []);
 });
 
-test('costs less than 5 ms for any body, before anything is known about the sender', async () => {
+test('any SNS message from a stranger costs less than 5 ms', async () => {
   const { publicKey } = new X509Certificate(signer.pem);
   const verify = createSnsProof({ topics: [topic], findSigningKey: () => Promise.resolve(publicKey), confirm: () => undefined });
   const message = { ...signer.signed(notification), MessageId: 'changed', MessageAttributes: { a: { Type: 'String', Value: 'b' } } };
@@ -120,13 +120,13 @@ test('costs less than 5 ms for any body, before anything is known about the send
   }
 });
 
-test('refuses a signed message that is longer than any announcement of a push', async () => {
+test('a signed SNS message that is longer than any announcement of a push is refused', async () => {
   const world = start();
   assert.deepEqual(await world.judge(signer.signed({ ...notification, Message: 'x'.repeat(60_000) })), { kind: 'authentic' });
   assert.equal((await world.judge(signer.signed({ ...notification, Message: 'x'.repeat(65_536) }))).kind, 'refused');
 });
 
-test('refuses certificates of other owners or outside their validity, and cannot decide without a certificate', async () => {
+test('an SNS certificate of another owner or outside its validity is refused, and nothing is decided without a certificate', async () => {
   const pems = [
     (await makeSigner({ name: 'www.amazonaws.com' })).pem,
     (await makeSigner({ name: 'sns.amazonaws.com.attacker.example.com', alternative: false })).pem,
@@ -142,7 +142,7 @@ test('refuses certificates of other owners or outside their validity, and cannot
   assert.equal((await start().judge(other.signed(notification))).kind, 'refused');
 });
 
-test('accepts signers of other regions', async () => {
+test('SNS signers of other regions are accepted', async () => {
   for (const name of ['sns-cn-north-1.amazonaws.com.cn', 'sns-signing.ap-east-1.amazonaws.com', 'sns.eu-west-1.amazonaws.com']) {
     const own = await makeSigner({ name, alternative: false });
     const world = start({ fetchText: () => Promise.resolve(own.pem) });
@@ -150,7 +150,7 @@ test('accepts signers of other regions', async () => {
   }
 });
 
-test('an outage is temporary and not a refusal, and a certificate that AWS does not have is refused', async () => {
+test('during an outage of AWS an SNS message is neither accepted nor refused, and an unknown certificate is refused', async () => {
   let answer: () => Promise<string> = () => Promise.reject(new Error('connection refused'));
   const world = start({ fetchText: () => answer() });
   await assert.rejects(world.judge(signer.signed(notification)), ProofUnavailable);
@@ -165,7 +165,7 @@ test('an outage is temporary and not a refusal, and a certificate that AWS does 
   assert.equal((await world.judge(signer.signed(notification))).kind, 'authentic');
 });
 
-test('made-up file names cannot cause endless requests', async () => {
+test('made-up names of SNS certificates cause a bounded number of requests', async () => {
   const world = start({ fetchText: () => Promise.reject(new FetchRefused('x', 404)) });
   let unavailable = 0;
   for (let index = 0; index < 100; index++) {
@@ -174,7 +174,7 @@ test('made-up file names cannot cause endless requests', async () => {
   assert.deepEqual([world.fetched.length, unavailable], [12, 88]);
 });
 
-test('made-up file names use up the share of their sender and topic, and a new certificate is still requested', async () => {
+test('made-up names of SNS certificates use up the share of their sender and topic only', async () => {
   const signers = { here: certificateUrl, there: certificateUrl.replace('0123', 'abcd') };
   const world = start({
     fetchText: (url) => (Object.values(signers).includes(url) ? Promise.resolve(signer.pem) : Promise.reject(new FetchRefused(url, 404))),
@@ -196,7 +196,7 @@ test('made-up file names use up the share of their sender and topic, and a new c
   assert.deepEqual(await world.judge(other, amazon), { kind: 'authentic' });
 });
 
-test('however many names are made up, the genuine certificate stays cached, and is refreshed when due', async () => {
+test('the genuine SNS certificate stays cached and is refreshed, however many names are made up', async () => {
   const world = start({
     fetchText: (url) => (url === certificateUrl ? Promise.resolve(signer.pem) : Promise.reject(new FetchRefused(url, 404))),
   });
@@ -216,7 +216,7 @@ test('however many names are made up, the genuine certificate stays cached, and 
   assert.deepEqual([await judgeGenuine(), asked()], [{ kind: 'authentic' }, 2]);
 });
 
-test('a certificate that cannot be refreshed is valid for another day, is retried, and is dropped when AWS has none', async () => {
+test('an SNS certificate that cannot be refreshed is valid for another day, and is dropped when AWS has none', async () => {
   let answer: () => Promise<string> = () => Promise.resolve(signer.pem);
   const world = start({ fetchText: () => answer() });
   const judge = () => world.judge(signer.signed(notification));
@@ -237,7 +237,7 @@ test('a certificate that cannot be refreshed is valid for another day, is retrie
   assert.equal((await judge()).kind, 'refused');
 });
 
-test('accepts topics of all partitions, and refuses invalid ones', () => {
+test('SNS topics of all partitions are accepted, and invalid ones are refused', () => {
   const hostOf = (arn: string) => parseTopic(arn)?.host;
   assert.equal(hostOf(topic), 'sns.eu-west-1.amazonaws.com');
   assert.equal(hostOf('arn:aws-cn:sns:cn-north-1:123456789012:t'), 'sns.cn-north-1.amazonaws.com.cn');

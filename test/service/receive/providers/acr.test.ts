@@ -29,7 +29,7 @@ const reasonsOf = (body: unknown) => {
   return ignored.map(({ reason }) => reason);
 };
 
-test('reads a webhook', () => {
+test('acr: reads a webhook', () => {
   assert.deepEqual(parse(change).pushes, [{ ...push, idempotencyKey: 'change-1', pushedAt: change.timestamp }]);
 });
 
@@ -45,10 +45,10 @@ for (const [name, body, headers] of [
     { 'ce-specversion': '1.0', 'ce-id': 'event-1', 'ce-source': topic, 'ce-type': type, 'ce-time': cloudEvent.time },
   ],
 ] satisfies [string, unknown, Record<string, string>][]) {
-  test(`an event is read in the form "${name}"`, () => assert.deepEqual(parse(body, headers), { pushes: [gridPush], ignored: [] }));
+  test(`acr: an event is read in the form "${name}"`, () => assert.deepEqual(parse(body, headers), { pushes: [gridPush], ignored: [] }));
 }
 
-test('reads each event of a batch by itself, whatever its schema', () => {
+test('acr: reads each event of a batch by itself, whatever its schema', () => {
   const { pushes, ignored } = parse([
     gridEvent,
     7,
@@ -69,14 +69,14 @@ test('reads each event of a batch by itself, whatever its schema', () => {
   assert.deepEqual(reasonsOf([]), ['no events']);
 });
 
-test('the registry is the host of the request, else the name of the registry', () => {
+test('acr: the registry is the host of the request, else the name of the registry', () => {
   const { request: _, ...bare } = change;
   assert.equal(parse({ ...gridEvent, data: bare }).pushes[0]?.registry, 'acmedata.azurecr.io');
   assert.equal(parse({ ...gridEvent, topic: '/registries/a.b', data: bare }).pushes[0]?.registry, undefined);
   assert.equal(parse(bare).pushes[0]?.registry, undefined);
 });
 
-test('a push without a tag has none, and missing outer id and time are taken from the inner ones', () => {
+test('acr: a push without a tag has none, and missing outer id and time are taken from the inner ones', () => {
   for (const tag of [undefined, null, '', 7]) {
     const [claimed] = parse({ ...change, target: { ...change.target, tag } }).pushes;
     assert.ok(claimed && !('tag' in claimed));
@@ -85,7 +85,7 @@ test('a push without a tag has none, and missing outer id and time are taken fro
   assert.deepEqual([claimed?.idempotencyKey, claimed?.pushedAt], [`${topic} change-1`, change.timestamp]);
 });
 
-test('other events are not pushes', () => {
+test('acr: other events are not pushes', () => {
   for (const action of ['delete', 'chart_push', 'chart_delete', 'quarantine', 'ping']) {
     assert.deepEqual(reasonsOf({ ...change, action }), [`not a push: ${action}`]);
   }
@@ -103,7 +103,7 @@ const validation = {
   data: { validationCode: '512d38b6', validationUrl: 'https://rp-eastus2.eventgrid.azure.net:553/validate' },
 };
 
-test('a validation request is answered with its code, alone or in an array', () => {
+test('acr: a validation request is answered with its code, alone or in an array', () => {
   for (const body of [validation, [validation]]) {
     assert.deepEqual(parse(body, { 'aeg-event-type': 'SubscriptionValidation' }).handshake, { validationResponse: '512d38b6' });
   }
@@ -112,11 +112,11 @@ test('a validation request is answered with its code, alone or in an array', () 
   }
 });
 
-test('a validation request does not suppress pushes', () => {
+test('acr: a validation request does not suppress pushes', () => {
   const { pushes, handshake, ignored } = parse([validation, gridEvent]);
   assert.deepEqual([pushes.length, handshake, ignored.length], [1, undefined, 1]);
 });
 
-test('a body of another format is malformed, and does not crash the provider', () => {
+test('acr: a body of another format is malformed, and does not crash the provider', () => {
   for (const body of [{}, 7, { action: 7 }, { eventType: 7 }, { specversion: '1.0' }]) assert.throws(() => parse(body), MalformedBody);
 });

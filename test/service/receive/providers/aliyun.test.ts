@@ -19,11 +19,11 @@ for (const [region, registry] of [
   ['', undefined],
   [7, undefined],
 ] as const) {
-  test(`the region ${JSON.stringify(region)} gives the registry ${registry ?? 'that the configuration must name'}`, () =>
+  test(`aliyun: the region ${JSON.stringify(region)} gives the registry ${registry ?? 'that the configuration must name'}`, () =>
     assert.equal(pushOf({ push_data, repository: { ...repository, region } })?.registry, registry));
 }
 
-test('without a full name, namespace and name are used', () => {
+test('aliyun: without a full name, namespace and name are used', () => {
   const { repo_full_name: _, ...parts } = repository;
   assert.equal(pushOf({ push_data, repository: parts })?.repository, 'team/api');
   assert.deepEqual(parse({ push_data, repository: {} }), {
@@ -32,18 +32,18 @@ test('without a full name, namespace and name are used', () => {
   });
 });
 
-test('there is no idempotency key, because times have whole seconds and a tag may be pushed twice in one', () => {
+test('aliyun: there is no idempotency key, because times have whole seconds and a tag may be pushed twice in one', () => {
   const push = pushOf({ push_data: { ...push_data, pushed_at: '2026-03-01 20:00:00' }, repository });
   assert.ok(push && !('idempotencyKey' in push));
 });
 
-test('no header authenticates, because the secret is in the URL', () => {
+test('aliyun: no header authenticates, because the secret is in the URL', () => {
   for (const headers of [{ authorization: 's3cret' }, { authorization: 'Bearer s3cret' }, {}]) {
     assert.equal(aliyun.verify({ headers, body: Buffer.from('s3cret') }, ['s3cret']), false);
   }
 });
 
-test('a body of another format is malformed, and does not crash the provider', () => {
+test('aliyun: a body of another format is malformed, and does not crash the provider', () => {
   for (const body of [{}, { push_data }, { repository }, { push_data: null, repository }, { push_data, repository: [] }, []]) {
     assert.throws(() => parse(body), MalformedBody);
   }

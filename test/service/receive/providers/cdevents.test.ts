@@ -13,11 +13,11 @@ const event = { specversion: '1.0', id: 'e-1', source: '/bus', type: 'dev.cdeven
 const parse = (body: unknown, headers: Record<string, string> = {}) => cdevents.parse({ headers, body: Buffer.from(JSON.stringify(body)) });
 
 for (const version of ['0.1.0', '0.2.0', '0.3.0-draft', '1.0.0']) {
-  test(`reads version ${version} of the event`, () =>
+  test(`cdevents: reads version ${version} of the event`, () =>
     assert.equal(parse({ ...event, type: `dev.cdevents.artifact.published.${version}` }).pushes.length, 1));
 }
 
-test('other events and other artifacts are ignored, each with its reason', () => {
+test('cdevents: other events and other artifacts are ignored, each with its reason', () => {
   const reasonOf = (body: unknown) => parse(body).ignored[0]?.reason;
   for (const type of ['dev.cdevents.artifact.packaged.0.2.0', 'dev.cdevents.artifact.deleted.0.1.0', 'dev.cdevents.artifact.publishedx']) {
     assert.equal(reasonOf({ ...event, type }), `not a push: ${type}`);
@@ -28,14 +28,14 @@ test('other events and other artifacts are ignored, each with its reason', () =>
   }
 });
 
-test('idempotency key and time are those of the context, else those of the envelope', () => {
+test('cdevents: idempotency key and time are those of the context, else those of the envelope', () => {
   const [push] = parse(event).pushes;
   assert.deepEqual([push?.idempotencyKey, push?.pushedAt], ['/ci c-1', '2026-03-01T12:00:00Z']);
   const [laterPush] = parse({ ...event, time: '2026-03-01T13:00:00Z', data: { subject: { id: purl } } }).pushes;
   assert.deepEqual([laterPush?.idempotencyKey, laterPush?.pushedAt], ['/bus e-1', '2026-03-01T13:00:00Z']);
 });
 
-test('reads each event of a batch by itself', () => {
+test('cdevents: reads each event of a batch by itself', () => {
   const { pushes, ignored } = parse([event, null, { ...event, type: 'dev.cdevents.build.finished.0.2.0' }, event]);
   assert.deepEqual(
     [pushes.length, ignored.map(({ reason }) => reason)],
@@ -43,13 +43,13 @@ test('reads each event of a batch by itself', () => {
   );
 });
 
-test('reads data in base64', () => {
+test('cdevents: reads data in base64', () => {
   const { data: _, ...rest } = event;
   const encoded = Buffer.from(JSON.stringify(data)).toString('base64');
   assert.equal(parse({ ...rest, data_base64: encoded }).pushes[0]?.repository, 'team/app');
 });
 
-test('a body of another format is malformed, and does not crash the provider', () => {
+test('cdevents: a body of another format is malformed, and does not crash the provider', () => {
   for (const body of [{}, data, [], [null]]) assert.throws(() => parse(body), MalformedBody);
 });
 
@@ -78,6 +78,6 @@ for (const [purl, expected] of [
   ['oci/app?tag=v1', undefined],
   ['', undefined],
 ] as const) {
-  test(`"${purl}" is ${expected === undefined ? 'not the package URL of an image' : 'read as an image'}`, () =>
+  test(`cdevents: "${purl}" is ${expected === undefined ? 'not the package URL of an image' : 'read as an image'}`, () =>
     assert.deepEqual(readOciPurl(purl), expected));
 }

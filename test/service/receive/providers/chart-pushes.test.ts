@@ -16,13 +16,13 @@ const without: Readonly<Record<string, string>> = {
 
 const charts = readSamples().filter(({ artifact }) => artifact === 'Chart');
 
-test('every sender has a sample, or a reason for having none', () => {
+test('every provider has a sample of a chart push, or a reason for having none', () => {
   const known = new Set([...charts.map(({ provider }) => provider), ...Object.keys(without)]);
   assert.deepEqual([...known].toSorted(), providers.map(({ id }) => id).toSorted());
 });
 
 for (const sample of charts) {
-  test(`${sample.name} is an event for the policies of its repository`, () => {
+  test(`the chart push of ${sample.name} is an event for the policies of its repository`, () => {
     const provider = providers.find(({ id }) => id === sample.provider) ?? assert.fail();
     const { registry, repository, tags } = sample.expected ?? assert.fail();
     const host = registry ?? 'registry.example.com';

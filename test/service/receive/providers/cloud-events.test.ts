@@ -10,19 +10,19 @@ const event = { ...attributes, data };
 const read = (document: unknown, headers: Record<string, string> = {}) =>
   readCloudEvents({ headers, body: Buffer.from(JSON.stringify(document)) });
 
-test('reads a structured event', () => {
+test('CloudEvents: reads a structured event', () => {
   for (const type of ['application/cloudevents+json; charset=utf-8', 'application/json', 'text/plain']) {
     assert.deepEqual(read({ specversion: '1.0', ...event, more: 1 }, { 'content-type': type }), [event]);
   }
 });
 
-test('reads a structured event with data in base64', () => {
+test('CloudEvents: reads a structured event with data in base64', () => {
   const encode = (text: string) => Buffer.from(text).toString('base64');
   assert.deepEqual(read({ specversion: '1.0', ...attributes, data_base64: encode(JSON.stringify(data)) }), [event]);
   assert.deepEqual(read({ specversion: '1.0', ...attributes, data_base64: encode('{') }), [{ ...attributes, data: undefined }]);
 });
 
-test('reads a binary event', () => {
+test('CloudEvents: reads a binary event', () => {
   const headers = {
     'content-type': 'application/json',
     'ce-specversion': '1.0',
@@ -38,16 +38,16 @@ test('reads a binary event', () => {
   ]);
 });
 
-test('reads a batch', () => {
+test('CloudEvents: reads a batch', () => {
   const structuredEvent = { specversion: '1.0', ...event };
   assert.deepEqual(read([structuredEvent, 7, { ...structuredEvent, id: '8' }]), [event, undefined, { ...event, id: '8' }]);
 });
 
-test('malformed attributes are omitted', () => {
+test('CloudEvents: malformed attributes are omitted', () => {
   assert.deepEqual(read({ specversion: '1.0', type: 'x', id: 7, source: null, subject: [], time: {} }), [{ type: 'x', data: undefined }]);
 });
 
-test('a body without a CloudEvent is malformed', () => {
+test('CloudEvents: a body without a CloudEvent is malformed', () => {
   for (const document of [7, null, [], {}, [{}], { type: 'x' }, { specversion: '1.0' }, { specversion: 1, type: 'x' }]) {
     assert.throws(() => read(document), MalformedBody);
   }

@@ -72,8 +72,8 @@ export function testProvider(suite: Suite): void {
           assert.ok(expectedPushes.includes(JSON.stringify(push)), sample.name);
       }
     });
-    test('the most expensive bodies cost less than 5 ms before it is known who sends', () => isCheapForStrangers(samples, suite));
-    test('the most expensive bodies cost less than 100 ms for a known sender, and get a short answer', (t) =>
+    test('the most expensive bodies of strangers cost less than 5 ms each', () => isCheapForStrangers(samples, suite));
+    test('the most expensive bodies of a known sender cost less than 100 ms each, and get a short answer', (t) =>
       isCheapForSenders(t, samples, suite));
     for (const sample of samples.filter(({ body }) => body.length > 0)) {
       test(`${sample.name}, mutated, never yields a push that the sample does not name`, () => survivesMutation(sample, suite));

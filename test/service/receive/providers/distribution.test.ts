@@ -18,7 +18,7 @@ const event = { id: '1', timestamp: '2026-03-01T12:00:00Z', action: 'push', targ
 
 const parse = (...events: unknown[]) => distribution.parse({ headers: {}, body: Buffer.from(JSON.stringify({ events })) });
 
-test('reads each event of a batch by itself', () => {
+test('distribution: reads each event of a batch by itself', () => {
   const { pushes, ignored } = parse(event, { ...event, action: 'pull' }, 7, { ...event, target: { ...target, tag: 'v1.2' } });
   assert.deepEqual(
     pushes.map(({ tag }) => tag),
@@ -30,9 +30,9 @@ test('reads each event of a batch by itself', () => {
   );
 });
 
-test('an empty batch has nothing to do', () => assert.deepEqual(parse(), { pushes: [], ignored: [] }));
+test('distribution: an empty batch has nothing to do', () => assert.deepEqual(parse(), { pushes: [], ignored: [] }));
 
-test('the registry is the host of the request, else that of the URL', () => {
+test('distribution: the registry is the host of the request, else that of the URL', () => {
   const registryOf = (body: unknown) => parse(body).pushes[0]?.registry;
   assert.equal(registryOf(event), 'registry.example.com:5000');
   assert.equal(registryOf({ ...event, request: null }), 'registry.example.com');
@@ -47,7 +47,7 @@ for (const mediaType of [
   'application/vnd.cyclonedx+json',
   'application/vnd.syft+json',
 ]) {
-  test(`a manifest that refers to ${mediaType} is not an image`, () => {
+  test(`distribution: a manifest that refers to ${mediaType} is not an image`, () => {
     const [push] = parse({ ...event, target: { ...target, references: [{ mediaType }] } }).pushes;
     assert.ok(push);
     const result = acceptPush(push, { receiver: 'r', provider: 'distribution', aliases: new Map(), now: new Date(0) });
@@ -55,14 +55,14 @@ for (const mediaType of [
   });
 }
 
-test('a manifest that refers to the configuration of a chart is accepted', () => {
+test('distribution: a manifest that refers to the configuration of a chart is accepted', () => {
   const mediaType = 'application/vnd.cncf.helm.config.v1+json';
   const [push] = parse({ ...event, target: { ...target, references: [{ mediaType }] } }).pushes;
   assert.equal(push?.configMediaType, mediaType);
   assert.ok(isPushEvent(acceptPush(push, { receiver: 'r', provider: 'distribution', aliases: new Map(), now: new Date(0) })));
 });
 
-test('a manifest that refers to parts of images is an image', () => {
+test('distribution: a manifest that refers to parts of images is an image', () => {
   const references = [
     { mediaType: 'application/vnd.oci.image.config.v1+json' },
     { mediaType: 'application/vnd.oci.image.layer.v1.tar+gzip' },
@@ -72,7 +72,7 @@ test('a manifest that refers to parts of images is an image', () => {
   assert.equal(parse({ ...event, target: { ...target, references } }).pushes[0]?.mediaType, target.mediaType);
 });
 
-test('a body of another format is malformed, and does not crash the provider', () => {
+test('distribution: a body of another format is malformed, and does not crash the provider', () => {
   for (const body of ['{}', '[]', '{"events":{}}']) {
     assert.throws(() => distribution.parse({ headers: {}, body: Buffer.from(body) }), MalformedBody);
   }

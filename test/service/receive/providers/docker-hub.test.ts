@@ -26,21 +26,21 @@ for (const [name, repository, path] of [
   ['the full name comes first', { repo_name: 'acme/web', namespace: 'x', name: 'y' }, 'acme/web'],
   ['the parts of the name', { namespace: 'acme', name: 'web' }, 'acme/web'],
 ] as const) {
-  test(`the repository named by "${name}" belongs to docker.io`, () => {
+  test(`docker-hub: the repository named by "${name}" belongs to docker.io`, () => {
     const event = eventOf({ ...push, repository });
     assert.ok(isPushEvent(event));
     assert.deepEqual(event.repository, { registry: 'docker.io', path });
   });
 }
 
-test('an incomplete name is ignored, and so are names of another registry', () => {
+test('docker-hub: an incomplete name is ignored, and so are names of another registry', () => {
   const alibaba = { namespace: 'acme', name: 'web', repo_full_name: 'acme/web', region: 'cn-hangzhou' };
   for (const repository of [{}, { name: 'web' }, { namespace: 'acme' }, { repo_name: 7 }, alibaba]) {
     assert.deepEqual(parse({ ...push, repository }).pushes, []);
   }
 });
 
-test('the time of the push, whole or in fractions of a second, is not an idempotency key', () => {
+test('docker-hub: the time of the push, whole or in fractions of a second, is not an idempotency key', () => {
   const at = (pushed_at: unknown) => parse({ ...push, push_data: { ...push.push_data, pushed_at } }).pushes[0];
   assert.equal(at(1_700_000_000)?.pushedAt, '2023-11-14T22:13:20.000Z');
   assert.equal(at(1_700_000_000.25)?.pushedAt, '2023-11-14T22:13:20.250Z');
@@ -51,7 +51,7 @@ test('the time of the push, whole or in fractions of a second, is not an idempot
   assert.equal(at(1_700_000_000)?.idempotencyKey, undefined);
 });
 
-test('images and charts are recognised by the media type of their config', () => {
+test('docker-hub: images and charts are recognised by the media type of their config', () => {
   const as = (media_type: unknown) => eventOf({ ...push, push_data: { ...push.push_data, media_type } });
   for (const type of [
     undefined,
@@ -67,7 +67,7 @@ test('images and charts are recognised by the media type of their config', () =>
   for (const type of ['application/vnd.cncf.notary.signature', 'application/vnd.in-toto+json']) assert.ok(!isPushEvent(as(type)));
 });
 
-test('a body of another format is malformed, and does not crash the provider', () => {
+test('docker-hub: a body of another format is malformed, and does not crash the provider', () => {
   for (const body of [{}, [], { push_data: 1, repository: {} }, { push_data: {}, repository: 'acme/web' }]) {
     assert.throws(() => parse(body), MalformedBody);
   }

@@ -50,13 +50,13 @@ const reasonOf = (body: unknown) => {
   return ignored[0]?.reason;
 };
 
-test('the same push is read on every delivery path', () => {
+test('ecr: the same push is read on every delivery path', () => {
   assert.deepEqual(parse(event).pushes, [push]);
   assert.deepEqual(parse(notification(event)).pushes, [push]);
   assert.deepEqual(parse(event, { 'x-amz-sns-rawdelivery': 'true', 'x-amz-sns-message-id': 'message-1' }).pushes, [push]);
 });
 
-test('without an id of the event, that of the message is used', () => {
+test('ecr: without an id of the event, that of the message is used', () => {
   const { id: _, ...anonymous } = event;
   assert.equal(parse(notification(anonymous)).pushes[0]?.idempotencyKey, 'message-1');
   assert.equal(parse(anonymous, { 'x-amz-sns-message-id': 'message-1' }).pushes[0]?.idempotencyKey, 'message-1');
@@ -74,17 +74,17 @@ for (const [account, region, host] of [
   ['123456789012', 'evil.example.com/', undefined],
   ['123456789012', '', undefined],
 ] as const) {
-  test(`the registry of ${account} in "${region}" is ${host ?? 'unknown'}`, () => assert.equal(ecrHost(account, region), host));
+  test(`ecr: the registry of ${account} in "${region}" is ${host ?? 'unknown'}`, () => assert.equal(ecrHost(account, region), host));
 }
 
-test('without a region or account the configuration must name the registry', () => {
+test('ecr: without a region or account the configuration must name the registry', () => {
   for (const changes of [{ region: null }, { account: 123_456_789_012 }, { region: 'x' }]) {
     const [claimed] = parse({ ...event, ...changes }).pushes;
     assert.ok(claimed && !('registry' in claimed));
   }
 });
 
-test('other events are not pushes', () => {
+test('ecr: other events are not pushes', () => {
   const detailed = (changes: object) => ({ ...event, detail: { ...detail, ...changes } });
   assert.equal(reasonOf(detailed({ 'action-type': 'DELETE' })), 'not a push: ECR Image Action DELETE');
   assert.equal(reasonOf(detailed({ result: 'FAILURE' })), 'the push did not succeed: FAILURE');
@@ -96,7 +96,7 @@ test('other events are not pushes', () => {
   assert.match(reasonOf({ Type: 'UnsubscribeConfirmation', TopicArn: topic, Token: 'abc' }) ?? '', /was ended/);
 });
 
-test('a replication that ended is a push at its destination', () => {
+test('ecr: a replication that ended is a push at its destination', () => {
   const replicated = { ...detail, 'action-type': 'REPLICATE', 'source-account': '210987654321', 'source-region': 'us-east-1' };
   const replication = { ...event, 'detail-type': 'ECR Replication Action', detail: replicated };
   assert.deepEqual(parse(replication).pushes, [push]);
@@ -105,7 +105,7 @@ test('a replication that ended is a push at its destination', () => {
   assert.equal(reasonOf({ ...event, detail: replicated }), 'not a push: ECR Image Action REPLICATE');
 });
 
-test('a push without a tag, or of something other than an image or a chart, is ignored', () => {
+test('ecr: a push without a tag, or of something other than an image or a chart, is ignored', () => {
   const isPushed = (changes: object) => {
     const [claimed] = parse({ ...event, detail: { ...detail, ...changes } }).pushes;
     return (
@@ -121,7 +121,7 @@ test('a push without a tag, or of something other than an image or a chart, is i
   for (const tag of ['', null, undefined, 7, []]) assert.ok(!isPushed({ 'image-tag': tag }));
 });
 
-test("reads Argo CD Image Updater's transformed events", () => {
+test("ecr: reads Argo CD Image Updater's transformed events", () => {
   const cloudEvent = {
     specversion: '1.0',
     id: 'event-1',
@@ -136,7 +136,7 @@ test("reads Argo CD Image Updater's transformed events", () => {
   assert.equal(reasonOf({ ...cloudEvent, data: [] }), 'the event names no repository');
 });
 
-test('accepts a secret in any header, as token or as password', () => {
+test('ecr: accepts a secret in any header, as token or as password', () => {
   const verify = (headers: Record<string, string>) => ecr.verify({ headers, body: Buffer.alloc(0) }, ['old', 's3cret']);
   const basic = (credentials: string) => ({ authorization: `Basic ${Buffer.from(credentials).toString('base64')}` });
   for (const headers of [
@@ -153,7 +153,7 @@ test('accepts a secret in any header, as token or as password', () => {
   }
 });
 
-test('the token and the address in a subscription are neither used nor disclosed', async (t) => {
+test('ecr: the token and the address in a subscription are neither used nor disclosed', async (t) => {
   const { app, stored, logged } = await startApp(t, { provider: ecr });
   const payload = {
     Type: 'SubscriptionConfirmation',
@@ -168,7 +168,7 @@ test('the token and the address in a subscription are neither used nor disclosed
   assert.ok(!/2336412f37|s3cret/.test(logged.join('')));
 });
 
-test('a body of another format is malformed, and does not crash the provider', () => {
+test('ecr: a body of another format is malformed, and does not crash the provider', () => {
   for (const body of [
     {},
     [],

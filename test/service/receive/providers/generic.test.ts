@@ -85,14 +85,14 @@ for (const [name, body, expected] of [
     ['r.example.com/team/api:v1'],
   ],
 ] as const) {
-  test(`a body with "${name}" yields the right images`, () => {
+  test(`generic: a body with "${name}" yields the right images`, () => {
     assert.deepEqual(acceptedOf(body), expected);
     const { pushes, ignored } = parse(body);
     assert.ok(pushes.length + ignored.length > 0);
   });
 }
 
-test('the configured registry replaces any other', () => {
+test('generic: the configured registry replaces any other', () => {
   for (const body of [
     { image: 'nginx:1' },
     { image: 'r.example.com/nginx:1' },
@@ -103,7 +103,7 @@ test('the configured registry replaces any other', () => {
   }
 });
 
-test('the idempotency key is X-Delivery-Id, else the id, and without either the time distinguishes pushes', () => {
+test('generic: the idempotency key is X-Delivery-Id, else the id, and without either the time distinguishes pushes', () => {
   const body = { image: 'r.example.com/a:1', id: 'b' };
   const keyOf = (sent: unknown, headers?: Record<string, string>) => parse(sent, headers).pushes[0]?.idempotencyKey;
   assert.equal(keyOf(body, { 'x-delivery-id': 'h' }), 'h');
@@ -111,7 +111,7 @@ test('the idempotency key is X-Delivery-Id, else the id, and without either the 
   assert.equal(keyOf({ ...body, id: 7 }), undefined);
 });
 
-test('an ignored push has a reason', () => {
+test('generic: an ignored push has a reason', () => {
   const { ignored } = parse({ registry: 'r.example.com', repository: 'team/api', tags: [1.1], images: [7, {}, 'a b', { name: 'x' }] });
   assert.deepEqual(
     ignored.map(({ reason }) => reason),
@@ -125,7 +125,7 @@ test('an ignored push has a reason', () => {
   );
 });
 
-test('a body of another format is malformed, and does not crash the provider', () => {
+test('generic: a body of another format is malformed, and does not crash the provider', () => {
   for (const body of [{}, { tag: '1' }, { image: 7 }, { image: '' }, { images: {} }, { images: [] }, []]) {
     assert.throws(() => parse(body), MalformedBody);
   }
@@ -198,19 +198,19 @@ for (const [name, body, expected] of [
     'x.removed',
   ].map((type) => [`no push: ${type}`, { ...event, type, data: named }, []] as const),
 ] as const) {
-  test(`a CloudEvent is read in the case "${name}"`, () => {
+  test(`generic: a CloudEvent is read in the case "${name}"`, () => {
     assert.deepEqual(acceptedOf(body), expected);
     const { pushes, ignored } = parse(body);
     assert.ok(pushes.length + ignored.length > 0);
   });
 }
 
-test('the configured registry replaces that of a CloudEvent', () => {
+test('generic: the configured registry replaces that of a CloudEvent', () => {
   const data = { ...named, registryUrl: 'a.example.com' };
   assert.deepEqual(acceptedOf({ ...event, data }, 'mirror.example.com'), ['mirror.example.com/team/api:v1']);
 });
 
-test('reads a binary CloudEvent', () => {
+test('generic: reads a binary CloudEvent', () => {
   const headers = {
     'ce-specversion': '1.0',
     'ce-type': 'container.push',
@@ -232,7 +232,7 @@ test('reads a binary CloudEvent', () => {
   });
 });
 
-test('the idempotency key is that of the CloudEvent', () => {
+test('generic: the idempotency key is that of the CloudEvent', () => {
   const [first, second] = parse(
     [
       { ...event, data: named },
@@ -244,4 +244,4 @@ test('the idempotency key is that of the CloudEvent', () => {
   assert.equal(parse({ ...event, id: undefined, data: { ...named, id: 'x' } }).pushes[0]?.idempotencyKey, undefined);
 });
 
-test('a batch without any CloudEvent is malformed', () => assert.throws(() => parse([named, 7]), MalformedBody));
+test('generic: a batch without any CloudEvent is malformed', () => assert.throws(() => parse([named, 7]), MalformedBody));

@@ -28,7 +28,7 @@ const ofVersion = (changes: object) => published({ package_version: { ...version
 const isPushed = (claimed = ofVersion({}).pushes[0]) =>
   claimed !== undefined && isPushEvent(acceptPush(claimed, { receiver: 'r', provider: 'ghcr', aliases: new Map(), now: new Date(0) }));
 
-test('both events yield the same push', () => {
+test('ghcr: both events yield the same push', () => {
   const push = {
     registry: 'ghcr.io',
     repository: 'acme/team/web',
@@ -43,7 +43,7 @@ test('both events yield the same push', () => {
   assert.ok(isPushed());
 });
 
-test('a form is read as its payload, and verified as received', () => {
+test('ghcr: a form is read as its payload, and verified as received', () => {
   const json = JSON.stringify({ action: 'published', package: details });
   const body = Buffer.from(new URLSearchParams({ payload: json }).toString());
   const sign = (bytes: Buffer | string) => `sha256=${createHmac('sha256', 's3cret').update(bytes).digest('hex')}`;
@@ -56,13 +56,13 @@ test('a form is read as its payload, and verified as received', () => {
   }
 });
 
-test('a sha1 signature is not sufficient', () => {
+test('ghcr: a sha1 signature is not sufficient', () => {
   const body = Buffer.from('{}');
   const signature = `sha1=${createHmac('sha1', 's3cret').update(body).digest('hex')}`;
   assert.ok(!ghcr.verify({ headers: { 'x-hub-signature': signature, 'x-hub-signature-256': signature }, body }, ['s3cret']));
 });
 
-test('a push without a tag has none, and never uses the version, which is the digest', () => {
+test('ghcr: a push without a tag has none, and never uses the version, which is the digest', () => {
   for (const tag of [{ name: '' }, { name: null }, {}, null, undefined, { name: 7 }]) {
     const [push] = ofVersion({ container_metadata: { tag, manifest } }).pushes;
     assert.ok(push && !('tag' in push) && !isPushed(push));
@@ -72,7 +72,7 @@ test('a push without a tag has none, and never uses the version, which is the di
   }
 });
 
-test('charts are accepted and attestations are not, by their media types', () => {
+test('ghcr: charts are accepted and attestations are not, by their media types', () => {
   const of = (changes: object) =>
     isPushed(ofVersion({ container_metadata: { tag: { name: '1' }, manifest: { ...manifest, ...changes } } }).pushes[0]);
   assert.ok(of({}));
@@ -83,7 +83,7 @@ test('charts are accepted and attestations are not, by their media types', () =>
   assert.ok(!of({ media_type: 'application/vnd.in-toto+json' }));
 });
 
-test('the package type is case-insensitive and has two names, and other types are ignored', () => {
+test('ghcr: the package type is case-insensitive and has two names, and other types are ignored', () => {
   for (const kind of [{ package_type: 'docker' }, { package_type: 'Container' }, { package_type: null, ecosystem: 'CONTAINER' }]) {
     assert.equal(published(kind).pushes.length, 1);
   }
@@ -94,27 +94,27 @@ test('the package type is case-insensitive and has two names, and other types ar
   }
 });
 
-test('other events and actions are ignored, and their names are reported', () => {
+test('ghcr: other events and actions are ignored, and their names are reported', () => {
   const reasonOf = (body: unknown, event: string) => parse(body, { 'x-github-event': event }).ignored[0]?.reason;
   assert.equal(reasonOf({ zen: 'x', hook_id: 1 }, 'ping'), 'not a push: ping');
   assert.equal(reasonOf({ action: 'published', package: details }, 'push'), 'not a push: push');
   assert.equal(reasonOf({ action: 'deleted', package: details }, 'package'), 'not a push: package deleted');
 });
 
-test('the owner is used, else the first part of the namespace, and a name is required', () => {
+test('ghcr: the owner is used, else the first part of the namespace, and a name is required', () => {
   assert.equal(published({ owner: null, namespace: 'Acme/some-repo' }).pushes[0]?.repository, 'acme/team/web');
   assert.deepEqual(published({ owner: null, namespace: null }).ignored, [{ code: 'Incomplete', reason: 'the event names no repository' }]);
   assert.deepEqual(published({ name: '' }).ignored, [{ code: 'Incomplete', reason: 'the event names no repository' }]);
 });
 
-test('the registry is that of the URL if it is the URL of this package', () => {
+test('ghcr: the registry is that of the URL if it is the URL of this package', () => {
   const registryOf = (package_url: unknown) => ofVersion({ package_url }).pushes[0]?.registry;
   assert.equal(registryOf('containers.ghe.example.com/Acme/Team/Web:1.2.3'), 'containers.ghe.example.com');
   assert.equal(registryOf('containers.ghe.example.com/acme/team/web:'), 'containers.ghe.example.com');
   for (const url of ['evil.example.com/other/name:1', 'acme/team/web:1', '', null, 7, '/']) assert.equal(registryOf(url), 'ghcr.io');
 });
 
-test('a body of another format is malformed, and does not crash the provider', () => {
+test('ghcr: a body of another format is malformed, and does not crash the provider', () => {
   for (const body of [[], 7, {}, { action: 'published' }, { action: 'published', package: 'web' }]) {
     assert.throws(() => parse(body), MalformedBody);
   }

@@ -24,22 +24,22 @@ const parse = (body: unknown, sent: Record<string, string> = headers) =>
 const pushOf = (more: object) => parse({ ...event, package: { ...pushed, ...more } }).pushes[0];
 const reasonOf = (body: unknown, sent?: Record<string, string>) => parse(body, sent).ignored[0]?.reason;
 
-test('the registry is the host of the package page, without its path', () => {
+test('gitea: the registry is the host of the package page, without its path', () => {
   assert.equal(pushOf({ html_url: 'http://git.example.com:3000/git/Team/-/packages/container/api/1' })?.registry, 'git.example.com:3000');
   for (const html_url of [undefined, '/Team/-/packages', 7]) assert.equal(pushOf({ html_url })?.registry, undefined);
 });
 
-test('the owner is the login, else the username; names may have slashes', () => {
+test('gitea: the owner is the login, else the username; names may have slashes', () => {
   assert.equal(pushOf({ owner: { username: 'Ops' }, name: 'web/front' })?.repository, 'Ops/web/front');
   assert.equal(reasonOf({ ...event, package: { ...pushed, owner: null } }), 'the event names no repository');
 });
 
-test('a push by digest has no tag', () => {
+test('gitea: a push by digest has no tag', () => {
   const push = pushOf({ version: `sha256:${'a'.repeat(64)}` });
   assert.ok(push && !isPushEvent(acceptPush(push, { receiver: 'r', provider: 'gitea', aliases: new Map(), now: new Date(0) })));
 });
 
-test('other events are ignored, each with its reason', () => {
+test('gitea: other events are ignored, each with its reason', () => {
   assert.equal(reasonOf({ ref: 'refs/heads/main', action: 'x' }, { 'x-gitea-event': 'push' }), 'not a package event: push');
   assert.equal(reasonOf(event, { 'x-forgejo-event': 'release' }), 'not a package event: release');
   assert.equal(reasonOf({ ...event, action: 'deleted' }), 'not a push: deleted');
@@ -47,12 +47,12 @@ test('other events are ignored, each with its reason', () => {
   assert.equal(reasonOf({ action: 'created' }), 'the event names no package');
 });
 
-test('the delivery id is the idempotency key, under either name', () => {
+test('gitea: the delivery id is the idempotency key, under either name', () => {
   assert.equal(parse(event).pushes[0]?.idempotencyKey, 'd-1');
   assert.equal(parse(event, { 'x-forgejo-delivery': 'd-2' }).pushes[0]?.idempotencyKey, 'd-2');
 });
 
-test('the signature covers the JSON, even in a form', () => {
+test('gitea: the signature covers the JSON, even in a form', () => {
   const json = JSON.stringify(event);
   const signature = createHmac('sha256', 's3cret').update(json).digest('hex');
   const form = Buffer.from(new URLSearchParams({ payload: json }).toString());
@@ -68,7 +68,7 @@ test('the signature covers the JSON, even in a form', () => {
   assert.equal(verify({ 'x-hub-signature-256': `sha256=${signature}` }, Buffer.from(json)), false);
 });
 
-test('a form with two payloads is malformed, because only one of them is signed', () => {
+test('gitea: a form with two payloads is malformed, because only one of them is signed', () => {
   const json = JSON.stringify(event);
   const body = Buffer.from(`payload=${encodeURIComponent(json)}&payload=%7B%22action%22%3A%22evil%22%7D`);
   const signature = createHmac('sha256', 's3cret').update(json).digest('hex');
@@ -77,7 +77,7 @@ test('a form with two payloads is malformed, because only one of them is signed'
   assert.throws(() => gitea.parse({ headers: sent, body }), MalformedBody);
 });
 
-test('a body of another format is malformed, and does not crash the provider', () => {
+test('gitea: a body of another format is malformed, and does not crash the provider', () => {
   for (const body of [{}, { action: 7 }, []]) assert.throws(() => parse(body), MalformedBody);
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
   for (const body of ['', 'payload=', 'payload=%', 'other=1']) {

@@ -17,7 +17,7 @@ const wrap = (data: unknown, message: object = { messageId: '7', publishTime: '2
   subscription,
 });
 
-test('wrapped and unwrapped messages yield the same push', () => {
+test('google: wrapped and unwrapped messages yield the same push', () => {
   const names = { registry: 'europe-docker.pkg.dev', repository: 'acme/shop/web', tag: '1.2.3', digest };
   const meta = { idempotencyKey: `${subscription} 7`, pushedAt: '2026-03-01T12:00:00Z' };
   assert.deepEqual(parse(wrap(change)).pushes, [{ ...names, ...meta }]);
@@ -31,7 +31,7 @@ test('wrapped and unwrapped messages yield the same push', () => {
   assert.deepEqual(parse(change).pushes, [names]);
 });
 
-test('accepts base64 without padding and in the URL alphabet', () => {
+test('google: accepts base64 without padding and in the URL alphabet', () => {
   const odd = { ...change, more: '???>>>~~' };
   const { message, ...rest } = wrap(odd);
   for (const data of [message.data.replace(/=+$/, ''), message.data.replaceAll('+', '-').replaceAll('/', '_')]) {
@@ -52,10 +52,10 @@ for (const [name, data, push] of [
     { registry: 'gcr.io', repository: 'a/b', tag: '1' },
   ],
 ] as const) {
-  test(`an event with "${name}" is read as written`, () => assert.deepEqual(parse({ action: 'INSERT', ...data }).pushes, [push]));
+  test(`google: an event with "${name}" is read as written`, () => assert.deepEqual(parse({ action: 'INSERT', ...data }).pushes, [push]));
 }
 
-test('other events are not pushes', () => {
+test('google: other events are not pushes', () => {
   const reasonOf = (body: unknown) => parse(body).ignored[0]?.reason;
   assert.equal(reasonOf({ ...change, action: 'DELETE' }), 'not a push: DELETE');
   assert.equal(reasonOf({ action: 'INSERT' }), 'the change names no image');
@@ -63,7 +63,7 @@ test('other events are not pushes', () => {
   assert.equal(reasonOf({ message: { attributes: { a: 'b' }, messageId: '7' }, subscription }), 'a Pub/Sub message without data');
 });
 
-test('a body of another format is malformed, and does not crash the provider', () => {
+test('google: a body of another format is malformed, and does not crash the provider', () => {
   for (const body of [{}, [], { action: 7 }, { message: [] }, wrap(7), wrap({}), { message: { data: '%%%' } }]) {
     assert.throws(() => parse(body), MalformedBody);
   }

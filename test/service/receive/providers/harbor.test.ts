@@ -16,7 +16,7 @@ const cloudEvent = { specversion: '1.0', id: '1', source: '/projects/2', type: '
 
 const parse = (body: unknown) => harbor.parse({ headers: {}, body: Buffer.from(JSON.stringify(body)) });
 
-test('every resource is a push', () => {
+test('harbor: every resource is a push', () => {
   const { pushes } = parse({ ...plain, event_data: { repository, resources: [resource, { ...resource, tag: '1.2' }] } });
   assert.deepEqual(
     pushes.map(({ repository, tag }) => `${repository}:${tag}`),
@@ -24,7 +24,7 @@ test('every resource is a push', () => {
   );
 });
 
-test('a resource with an unexpected structure does not hide the others', () => {
+test('harbor: a resource with an unexpected structure does not hide the others', () => {
   const { pushes, ignored } = parse({ ...plain, event_data: { repository, resources: [7, resource] } });
   assert.deepEqual(
     [pushes.length, ignored],
@@ -32,20 +32,20 @@ test('a resource with an unexpected structure does not hide the others', () => {
   );
 });
 
-test('accepts the former name of the event, used by Harbor 1 and its derivatives', () =>
+test('harbor: accepts the former name of the event, used by Harbor 1 and its derivatives', () =>
   assert.equal(parse({ ...plain, type: 'pushImage' }).pushes.length, 1));
 
-test('accepts names with slashes, and payloads without a full name', () => {
+test('harbor: accepts names with slashes, and payloads without a full name', () => {
   const [push] = parse({ ...plain, event_data: { resources: [resource], repository: { namespace: 'shop', name: 'team/web' } } }).pushes;
   assert.equal(push?.repository, 'shop/team/web');
 });
 
-test('without a resource URL the configuration must name the registry', () => {
+test('harbor: without a resource URL the configuration must name the registry', () => {
   const { resource_url: _, ...bare } = resource;
   assert.equal(parse({ ...plain, event_data: { repository, resources: [bare] } }).pushes[0]?.registry, undefined);
 });
 
-test('the idempotency key is id and source of a CloudEvent, and the Default format has none because its times have whole seconds', () => {
+test('harbor: the idempotency key is id and source of a CloudEvent, and the Default format has none', () => {
   const key = (body: unknown) => parse(body).pushes[0]?.idempotencyKey;
   assert.deepEqual([key(plain), key({ ...cloudEvent, id: '' })], [undefined, undefined]);
   assert.equal(key(cloudEvent), key({ ...cloudEvent, time: '2026-03-01T12:00:00Z' }));
@@ -72,7 +72,7 @@ for (const [name, artifact, tags] of [
   ['a tag behind the name', { name_tag: 'web:1.2.3' }, ['1.2.3']],
   ['a chart', { type: 'chart', name_tag: 'web [1 item(s) in total]', references: ['1.2.3'] }, ['1.2.3']],
 ] as const) {
-  test(`a replication with ${name} is a push at the destination, whether or not Harbor sends a push as well`, () => {
+  test(`harbor: a replication with ${name} is a push at the destination, whether or not Harbor sends a push as well`, () => {
     const { pushes } = parse(replication(artifact));
     assert.deepEqual(
       pushes.map(({ registry, repository, tag }) => `${registry}/${repository}:${tag}`),
@@ -83,7 +83,7 @@ for (const [name, artifact, tags] of [
   });
 }
 
-test('a replication to another registry is a push there, also for a receiver that names a registry', () => {
+test('harbor: a replication to another registry is a push there, also for a receiver that names a registry', () => {
   const { event_data, ...rest } = replication({ name_tag: 'web:1.2.3' });
   const from = (harbor_hostname: string) => ({ ...rest, event_data: { replication: { ...event_data.replication, harbor_hostname } } });
   const hosts = ['harbor.example.com', 'HARBOR.example.com', 'harbor.other.example.com'].map((own) => {
@@ -95,7 +95,7 @@ test('a replication to another registry is a push there, also for a receiver tha
   assert.deepEqual(hosts, ['images.example.com', 'images.example.com', 'harbor.example.com']);
 });
 
-test('a replication without tags, or without artifacts, is ignored with the reason', () => {
+test('harbor: a replication without tags, or without artifacts, is ignored with the reason', () => {
   assert.deepEqual(parse(replication({ name_tag: 'web [1 item(s) in total]' })), {
     pushes: [],
     ignored: [{ code: 'NoTag', reason: 'the replication names no tag', repository: 'shop/web' }],
@@ -106,7 +106,7 @@ test('a replication without tags, or without artifacts, is ignored with the reas
 
 for (const format of ['default', 'cloudevents'])
   for (const end of ['completed', 'failed', 'stopped'])
-    test(`a scan that was ${end} has ended, in the format ${format}`, () => {
+    test(`harbor: a scan that was ${end} has ended, in the format ${format}`, () => {
       const file = join(import.meta.dirname, `../../../fixtures/payloads/harbor/harbor-scan-${end}-${format}.json`);
       const { pushes, ignored, scans = [] } = harbor.parse({ headers: {}, body: readFileSync(file) });
       assert.deepEqual([pushes, ignored, scans.length], [[], [], 1]);
@@ -115,7 +115,7 @@ for (const format of ['default', 'cloudevents'])
       assert.match(digest ?? '', /^sha256:[0-9a-f]{64}$/);
     });
 
-test('a scan has the tag that Harbor names, and one of nothing is no scan', () => {
+test('harbor: a scan has the tag that Harbor names, and one of nothing is no scan', () => {
   const scan = { ...plain, type: 'SCANNING_COMPLETED' };
   const { type, tag, digest } = parse(scan).scans?.[0] ?? {};
   assert.deepEqual([type, tag, digest], [scan.type, resource.tag, resource.digest]);
@@ -127,13 +127,13 @@ test('a scan has the tag that Harbor names, and one of nothing is no scan', () =
   });
 });
 
-test('invalid times are omitted', () => {
+test('harbor: invalid times are omitted', () => {
   for (const occur_at of ['yesterday', 1e300, null, -1e300]) {
     const [push] = parse({ ...plain, occur_at }).pushes;
     assert.ok(push && !('pushedAt' in push));
   }
 });
 
-test('a body of another format is malformed, and does not crash the provider', () => {
+test('harbor: a body of another format is malformed, and does not crash the provider', () => {
   for (const body of [{}, { events: [] }, { type: 7 }, []]) assert.throws(() => parse(body), MalformedBody);
 });

@@ -12,7 +12,7 @@ const secret = 's3cret:with a colon';
 const basic = (credentials: string) => `Basic ${Buffer.from(credentials).toString('base64')}`;
 const delivery = (authorization?: string) => ({ headers: { authorization }, body: Buffer.alloc(0) });
 
-test('the secret is the whole value, or what follows Bearer', () => {
+test('the Authorization header contains the secret as its whole value, or after Bearer', () => {
   for (const value of [secret, `Bearer ${secret}`, `bearer  ${secret}`]) {
     assert.ok(verifyAuthorizationHeader(delivery(value), ['old', secret]), value);
   }
@@ -21,7 +21,7 @@ test('the secret is the whole value, or what follows Bearer', () => {
   }
 });
 
-test('the secret is the password, whoever the user is, or user and password', () => {
+test('the secret of basic authentication is the password of any user, or user and password', () => {
   for (const value of [basic(`ci:${secret}`), basic(`:${secret}`), basic(secret), basic(`ci:${secret}`).replace('Basic', 'basic ')]) {
     assert.ok(verifyBasicPassword(delivery(value), ['old', secret]), value);
   }
@@ -38,9 +38,9 @@ const right = '757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17'
 const verify = (value: string | string[] | undefined, secrets = [hmacSecret], scheme = github) =>
   verifyHmac({ headers: { [scheme.headers[0] ?? '']: value }, body }, secrets, scheme);
 
-test("accepts GitHub's own test vector", () => assert.ok(verify(`sha256=${right}`)));
-test('accepts upper-case hexadecimal digits', () => assert.ok(verify(`sha256=${right.toUpperCase()}`)));
-test('accepts any of several secrets', () => {
+test("the HMAC check accepts GitHub's own test vector", () => assert.ok(verify(`sha256=${right}`)));
+test('the HMAC check accepts upper-case hexadecimal digits', () => assert.ok(verify(`sha256=${right.toUpperCase()}`)));
+test('the HMAC check accepts a signature by any of several secrets', () => {
   assert.ok(verify(`sha256=${right}`, [hmacSecret, 'next']));
   assert.ok(verify(`sha256=${right}`, ['old', hmacSecret]));
   assert.ok(!verify(`sha256=${right}`, ['old', 'next']));
@@ -61,16 +61,16 @@ for (const [name, value] of [
   ['a space before it', `sha256= ${right}`],
   ['twice', [`sha256=${right}`, `sha256=${right}`]],
 ] satisfies [string, string | string[] | undefined][]) {
-  test(`refuses ${name}`, () => assert.ok(!verify(value)));
+  test(`the HMAC check refuses a signature that is: ${name}`, () => assert.ok(!verify(value)));
 }
 
-test('refuses a body with one byte changed', () => {
+test('the HMAC check refuses a body with one byte changed', () => {
   assert.ok(
     !verifyHmac({ headers: { [github.headers[0] ?? '']: `sha256=${right}` }, body: Buffer.from('Hello, World') }, [hmacSecret], github),
   );
 });
 
-test('verifies sha1 signatures without a prefix', () => {
+test('the HMAC check accepts sha1 signatures without a prefix', () => {
   const scheme: HmacScheme = { headers: ['x-signature'], algorithm: 'sha1' };
   const signature = createHmac('sha1', hmacSecret).update(body).digest('hex');
   assert.ok(verify(signature, [hmacSecret], scheme));

@@ -6,7 +6,7 @@ import { testProvider } from './conformance.ts';
 
 testProvider({ provider: huawei, credentials: ['authorization'] });
 
-test('a body of another format is malformed, and does not crash the provider', () => {
+test('huawei: a body of another format is malformed, and does not crash the provider', () => {
   for (const body of ['{}', '[]', '{"event_type":"PUSH_ARTIFACT"}']) {
     assert.throws(() => huawei.parse({ headers: {}, body: Buffer.from(body) }), MalformedBody);
   }

@@ -18,7 +18,7 @@ const event = {
 
 const parse = (changes: object = {}) => quay.parse({ headers: {}, body: Buffer.from(JSON.stringify({ ...event, ...changes })) });
 
-test('every tag is a push, on the host of the URL', () => {
+test('quay: every tag is a push, on the host of the URL', () => {
   const names = { registry: 'quay.example.com:8443', repository: 'team/api' };
   const pushes = [
     { ...names, tag: '1.2.3' },
@@ -29,14 +29,14 @@ test('every tag is a push, on the host of the URL', () => {
   assert.deepEqual(parse({ docker_url: 'https://quay.example.com:8443/team/api' }).pushes, pushes);
 });
 
-test('a tag that is not a string does not hide the others', () => {
+test('quay: a tag that is not a string does not hide the others', () => {
   for (const updated_tags of [[7, null, '1.2.3'], { latest: null, foo: {}, '1.2.3': 'b750fe79' }]) {
     const { pushes, ignored } = parse({ updated_tags });
     assert.deepEqual([pushes.map(({ tag }) => tag), ignored.length], [['1.2.3'], 2]);
   }
 });
 
-test('names such as __proto__ are read as names', () => {
+test('quay: names such as __proto__ are read as names', () => {
   const body = Buffer.from(
     '{"docker_url":"quay.io/a/b","updated_tags":{"__proto__":"x","constructor":"y"},"__proto__":{"updated_tags":["evil"]}}',
   );
@@ -44,13 +44,13 @@ test('names such as __proto__ are read as names', () => {
   assert.equal(Object.hasOwn(Object.prototype, 'updated_tags'), false);
 });
 
-test('without a URL the configuration must name the registry', () => {
+test('quay: without a URL the configuration must name the registry', () => {
   for (const docker_url of [undefined, null, 'quay.io', '', 7]) {
     assert.deepEqual(parse({ docker_url, updated_tags: ['1'] }).pushes, [{ repository: 'team/api', tag: '1' }]);
   }
 });
 
-test('other notifications are ignored', () => {
+test('quay: other notifications are ignored', () => {
   const { updated_tags: _, ...rest } = event;
   for (const body of [
     { ...rest, build_id: '1', docker_tags: ['latest'] },
@@ -63,7 +63,7 @@ test('other notifications are ignored', () => {
   assert.deepEqual(parse({ updated_tags: [] }).ignored, [{ code: 'Incomplete', reason: 'the event names no tag', repository: 'team/api' }]);
 });
 
-test('no tag is hidden by an invalid name', () => {
+test('quay: no tag is hidden by an invalid name', () => {
   const results = parse({ updated_tags: ['sha256:abc', `sha256-${'a'.repeat(64)}.sig`, 'a b', 'ok'] }).pushes.map((push) =>
     acceptPush(push, { receiver: 'r', provider: 'quay', aliases: new Map(), now: new Date(0) }),
   );
@@ -73,7 +73,7 @@ test('no tag is hidden by an invalid name', () => {
   );
 });
 
-test('a body of another format is malformed, and does not crash the provider', () => {
+test('quay: a body of another format is malformed, and does not crash the provider', () => {
   for (const body of ['[]', '7', '{}', '{"docker_url":7}']) {
     assert.throws(() => quay.parse({ headers: {}, body: Buffer.from(body) }), MalformedBody);
   }

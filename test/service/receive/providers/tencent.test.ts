@@ -18,11 +18,11 @@ for (const [headers, isAuthentic] of [
   [{ authentication: ['s3cret', 's3cret'] }, false],
   [{}, false],
 ] as const) {
-  test(`a delivery with ${JSON.stringify(headers)} is ${isAuthentic ? 'accepted' : 'refused'}`, () =>
+  test(`tencent: a delivery with ${JSON.stringify(headers)} is ${isAuthentic ? 'accepted' : 'refused'}`, () =>
     assert.equal(tencent.verify({ headers, body }, ['s3cret']), isAuthentic));
 }
 
-test('charts and other artifacts of the console are not pushes, whatever their names', () => {
+test('tencent: charts and other artifacts of the console are not pushes, whatever their names', () => {
   for (const type of ['deleteImage', 'uploadChart', 'deleteChart', 'UPLOAD_CHART', '']) {
     const event = { type, event_data: { resources: [{ tag: '1' }], repository: { repo_full_name: 'a/b' } } };
     const { pushes, ignored } = tencent.parse({ headers: {}, body: Buffer.from(JSON.stringify(event)) });
@@ -30,6 +30,6 @@ test('charts and other artifacts of the console are not pushes, whatever their n
   }
 });
 
-test('a body of another format is malformed, and does not crash the provider', () => {
+test('tencent: a body of another format is malformed, and does not crash the provider', () => {
   assert.throws(() => tencent.parse({ headers: {}, body }), MalformedBody);
 });

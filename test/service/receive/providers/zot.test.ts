@@ -26,7 +26,7 @@ const accept = (push: ClaimedPush | undefined) => {
   return acceptPush(push, { receiver: 'r', provider: 'zot', registryOverride: 'zot.example.com', aliases: new Map(), now: new Date(0) });
 };
 
-test('without a configured registry a push is ignored, with what to do', () => {
+test('zot: without a configured registry a push is ignored, with what to do', () => {
   const [push] = parse(data).pushes;
   assert.ok(push);
   const result = acceptPush(push, { receiver: 'r', provider: 'zot', aliases: new Map(), now: new Date(0) });
@@ -35,7 +35,7 @@ test('without a configured registry a push is ignored, with what to do', () => {
 
 const event = { specversion: '1.0', id: '1', source: 'zotregistry.dev', type: 'zotregistry.image.updated', data };
 
-test('a structured, a binary and a batched event yield the same push', () => {
+test('zot: a structured, a binary and a batched event yield the same push', () => {
   const [binary] = parse(data).pushes;
   assert.deepEqual(parse({ ...event, time: '2026-03-01T12:00:00Z' }, { 'content-type': 'application/cloudevents+json' }).pushes, [binary]);
   const { pushes, ignored } = parse([event, { ...event, id: '2', data: { ...data, reference: 'v1.2' } }, 7], {
@@ -64,24 +64,24 @@ for (const [name, manifest, isAccepted] of [
   ['an artifact without a config', { artifactType: 'application/spdx+json' }, false],
   ['a referrer', { config: { mediaType: 'application/vnd.oci.image.config.v1+json' }, subject: { digest } }, false],
 ] as const) {
-  test(`${name} is ${isAccepted ? 'accepted' : 'ignored'}`, () => {
+  test(`zot: ${name} is ${isAccepted ? 'accepted' : 'ignored'}`, () => {
     const { pushes, ignored } = parse({ ...data, mediaType: 'manifests' in manifest ? index : image, manifest: JSON.stringify(manifest) });
     assert.equal(pushes.length === 1 && isPushEvent(accept(pushes[0])), isAccepted, JSON.stringify(ignored));
   });
 }
 
-test('a manifest that cannot be parsed does not hide the push', () => {
+test('zot: a manifest that cannot be parsed does not hide the push', () => {
   for (const manifest of ['', '{', '[]', '['.repeat(10_000), 'null', 7, {}]) {
     assert.ok(isPushEvent(accept(parse({ ...data, manifest }).pushes[0])), JSON.stringify(manifest).slice(0, 40));
   }
 });
 
-test('a manifest that is longer than other texts is read', () => {
+test('zot: a manifest that is longer than other texts is read', () => {
   const manifest = JSON.stringify({ layers: 'x'.repeat(100_000), config: { mediaType: 'application/vnd.cncf.notary.v2.signature' } });
   assert.ok(!isPushEvent(accept(parse({ ...data, manifest }).pushes[0])));
 });
 
-test('accepts a custom prefix, and a source that names the registry', () => {
+test('zot: accepts a custom prefix, and a source that names the registry', () => {
   const own = { ...attributes, 'ce-type': 'com.example.registry.image.updated', 'ce-source': 'https://zot.example.com:5000/any' };
   assert.equal(parse(data, own).pushes[0]?.registry, 'zot.example.com:5000');
   for (const source of ['zotregistry.dev', 'urn:zot', '/zot', 'https://']) {
@@ -92,14 +92,14 @@ test('accepts a custom prefix, and a source that names the registry', () => {
   }
 });
 
-test("the sink's token, password and headers are sufficient", () => {
+test("zot: the sink's token, password and headers are sufficient", () => {
   const verify = (headers: Record<string, string>) => zot.verify({ headers, body: Buffer.alloc(0) }, ['s3cret']);
   const basic = (credentials: string) => ({ authorization: `Basic ${Buffer.from(credentials).toString('base64')}` });
   assert.deepEqual([basic('zot:s3cret'), basic('s3cret:'), basic('zot:other')].map(verify), [true, false, false]);
   assert.deepEqual([{ authorization: 'Bearer s3cret' }, { 'x-custom-header': 's3cret' }, {}].map(verify), [true, true, false]);
 });
 
-test('events without a name are ignored', () => {
+test('zot: events without a name are ignored', () => {
   assert.deepEqual(parse({}).ignored, [{ code: 'Incomplete', reason: 'the event names no repository' }]);
   assert.deepEqual(parse([]).ignored, [{ code: 'Incomplete', reason: 'the event names no repository' }]);
   assert.deepEqual(parse({}, { ...attributes, 'ce-type': 'zotregistry.repository.created' }).ignored, [
@@ -107,6 +107,6 @@ test('events without a name are ignored', () => {
   ]);
 });
 
-test('a body of another format is malformed, and does not crash the provider', () => {
+test('zot: a body of another format is malformed, and does not crash the provider', () => {
   for (const body of [{}, data, { ...event, type: 7 }, []]) assert.throws(() => parse(body, {}), MalformedBody);
 });
