@@ -12,7 +12,7 @@ for (const [name, receivedAt, expected] of [
   ['the push was received just now', at(-20), start - 20],
   ['the clock of the receiver is a minute behind, or the push has waited in the queue for that long', at(-60_000), start - 1_000],
 ] as const)
-  test(`${name}: the registry has its time from when the push was first taken, and not anew at each try`, () => {
+  test(`the registry has its time from the first try of a push, not anew at each try, in the case "${name}"`, () => {
     let passed = 0;
     const { since } = createAnnouncements({ now: () => start + passed, elapsed: () => passed });
     assert.equal(since('one', receivedAt), expected);
@@ -20,7 +20,7 @@ for (const [name, receivedAt, expected] of [
     assert.equal(since('one', receivedAt), expected);
   });
 
-test('a clock that is set between two tries changes nothing', () => {
+test('a clock that is set between two tries of a push does not change the time that the registry has', () => {
   let [now, passed] = [start, 0];
   const { since } = createAnnouncements({ now: () => now, elapsed: () => passed });
   assert.equal(since('one', at(0)), start);
@@ -28,7 +28,7 @@ test('a clock that is set between two tries changes nothing', () => {
   assert.equal(since('one', at(0)), now - 5_000);
 });
 
-test('a push that was received minutes ago is not waited for', () => {
+test('the registry gets no more time for a push that was received minutes ago', () => {
   const { since } = createAnnouncements({ now: () => start, elapsed: () => 0 });
   assert.equal(since('one', at(-600_000)), start - 600_000);
 });

@@ -36,7 +36,7 @@ for (const [maxParallel, expected] of [
   [undefined, 10],
   [50, 20],
 ] as const) {
-  test(`maxParallel ${maxParallel ?? 'by default'} allows ${expected} patches at the same time`, async () => {
+  test(`maxParallel ${maxParallel ?? 'by default'} allows ${expected} simultaneous patches`, async () => {
     const world = createMany(maxParallel);
     let [running, most] = [0, 0];
     const gate = Promise.withResolvers<void>();
@@ -52,7 +52,7 @@ for (const [maxParallel, expected] of [
   });
 }
 
-test('a refusal of the API server for one workload affects only that one, and is not retried', async () => {
+test('a patch that the API server refuses fails only its own workload, and is not retried', async () => {
   const world = createMany();
   let conflicts = 1;
   const patchImages: Ports['workloads']['patchImages'] = async (workload, ...patch) => {
@@ -69,7 +69,7 @@ test('a refusal of the API server for one workload affects only that one, and is
   assert.equal(world.requests.filter((request) => request === 'TRY w07').length, 1);
 });
 
-test('a temporary error is retried only for the workloads that failed, and the results of the others are kept', async () => {
+test('a temporary error is retried only for the workloads that failed, and the changes of the others are kept', async () => {
   const world = createMany();
   const broken = new Error('socket hang up');
   const later = new WaitError('Retrying', new Date(0), 'later');
@@ -98,7 +98,7 @@ test('a temporary error is retried only for the workloads that failed, and the r
   );
 });
 
-test('a kind that has not been listed yet is not taken for an empty one', async () => {
+test('a kind that has not been listed yet does not count as a kind without workloads', async () => {
   await assert.rejects(reconcile(createMany(), { cluster: { targetState: () => 'starting' } }), /kind Deployment have not been listed yet/);
 });
 
@@ -123,7 +123,7 @@ function createWaves(maxFailures: number, refused: (name: string) => boolean, mo
   return { world, tried, reconcile: () => reconcile(world, { workloads: { patchImages } }) };
 }
 
-test('a workload that the API server refuses leaves its place in a wave to another, and counts as a failure', async () => {
+test('a workload whose patch is refused leaves its place in the wave to another, and counts as a failure', async () => {
   const { world, tried, reconcile } = createWaves(2, (name) => name === 'w00');
   const outcome = await reconcile();
   assert.deepEqual(tried, ['w00', 'w01', 'w02', 'w03', 'w04', 'w05']);
@@ -137,7 +137,7 @@ test('a workload that the API server refuses leaves its place in a wave to anoth
   assert.deepEqual(tried, ['w00', 'w06', 'w07', 'w08', 'w09', 'w10']);
 });
 
-test('after as many refusals as may fail no other workload is changed, at no reconcile', async () => {
+test('after maxFailures refused patches no other workload is changed, by no later reconcile either', async () => {
   const { world, tried, reconcile } = createWaves(1, (name) => name === 'w00');
   for (let turn = 0; turn < 3; turn++) {
     const { kind, reason, pending } = await reconcile();
@@ -146,7 +146,7 @@ test('after as many refusals as may fail no other workload is changed, at no rec
   assert.deepEqual([tried, updated(world)], [['w00', 'w00', 'w00'], 0]);
 });
 
-test('where every change is refused, only as many are tried as may fail, and the policy says why', async () => {
+test('if every patch is refused, no more than maxFailures are tried, and the policy says why', async () => {
   const { tried, reconcile } = createWaves(3, () => true);
   const { kind, reason, selection } = await reconcile();
   assert.deepEqual([tried, kind, reason], [['w00', 'w01', 'w02'], 'stalled', 'PatchRejected']);
@@ -154,7 +154,7 @@ test('where every change is refused, only as many are tried as may fail, and the
   assert.equal(last, '1.3.0 is not rolled out further: the API server refused 3 of 20 changes. Mend that, or push a better image');
 });
 
-test('the owners of a workload that takes the place of a refused one are asked, too', async () => {
+test('the consent of a workload is read before it takes the place of a refused one', async () => {
   const { world, tried, reconcile } = createWaves(2, (name) => name === 'w00', { namespace: 'other' });
   world.namespaces.set('other', 'shop');
   const outcome = await reconcile();

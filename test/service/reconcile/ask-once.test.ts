@@ -38,7 +38,7 @@ function begunWorld() {
   return { world, policy, job, asked, ask };
 }
 
-describe('a question', () => {
+describe('a check', () => {
   it('is asked once, and its verdict is written', async () => {
     const { world, asked, job, ask } = begunWorld();
     await ask('pass');

@@ -43,7 +43,7 @@ for (const [name, reason, spec, cause] of waits) {
   });
 }
 
-test('a target whose namespace is not selected causes one job for each version of the Namespace', () => {
+test('a target whose namespace is not selected causes one job for each version of its Namespace', () => {
   const notSelected: TargetState = { problem: { reason: 'NamespaceNotSelected', message: '' } };
   const causeWith = (status: ImagePolicy['status'], state: TargetState, version: string) => {
     const seen: NeedsView = { ...view, targetState: () => state, namespaceVersion: () => version };
@@ -99,7 +99,7 @@ for (const [name, stalled, spec, more, cause] of configured) {
   });
 }
 
-test('while the configuration is replaced, the job is repeated each minute: a replica with the other one may have taken it', () => {
+test('while the configuration is replaced, the job is repeated each minute, because a replica may still have the old one', () => {
   const ready = { status: 'True' as const, message: '', lastTransitionTime: 't', type: 'Ready', reason: 'UpToDate' };
   const policy = policyOf({ spec: elsewhere, status: { ...settled, conditions: [ready] } });
   const causeAt = (ms: number) => neededReconcile(policy, { ...view, crossNamespace: 'deny' }, new Date(now.getTime() + ms))?.cause;

@@ -47,7 +47,7 @@ function setByHand(world: World, tag: string): void {
   setWorkload(world, { web }, { generation: 3 });
 }
 
-test('an older image that is set by hand is shown at once, as the reason why the policy holds, without asking the registry', async () => {
+test('an older image that is set by hand is shown at once as the reason of Held, without asking the registry', async () => {
   const world = await applied();
   setByHand(world, '1.2.3');
   await processTask(jobsOf(world)[0] ?? assert.fail('no job'), contextOf(), world.ports);
@@ -55,7 +55,7 @@ test('an older image that is set by hand is shown at once, as the reason why the
   assert.deepEqual([running, reason, images, world.requests], ['1.2.3', 'Held', [`${image}:1.2.3`], []]);
 });
 
-test('an image that somebody sets under our name is seen at once: it is not what the record says', async () => {
+test('an image that somebody sets under our field manager is detected at once, because the record does not match', async () => {
   const world = await applied();
   const record = world.workloads.get('Deployment/shop/web')?.containers[0]?.lastUpdate;
   assert.ok(record);
@@ -69,7 +69,7 @@ for (const [whose, failures] of [
   ['of the same job', 6],
   ['of a worker that was taken for dead', 0],
 ] as const) {
-  test(`what a failed look ${whose} has written to the status is cleared by the next try`, async () => {
+  test(`the status that a failed reconcile ${whose} has written is cleared by the next try`, async () => {
     const world = await applied();
     setByHand(world, '1.4.0');
     const [job] = jobsOf(world);
@@ -98,7 +98,7 @@ test('a workload that is deleted makes a Ready policy Stalled at once', async ()
   assert.deepEqual([running, ready, reason, world.requests], ['<none>', 'False', 'TargetNotFound', []]);
 });
 
-test('a container that is renamed, added or removed is shown', async () => {
+test('a container that is renamed, added or removed is shown in the status', async () => {
   const world = await applied();
   setWorkload(world, { renamed: `${image}:1.3.0`, sidecar: `${image}:1.3.0` }, { generation: 3 });
   await settle(world);
@@ -109,7 +109,7 @@ test('a container that is renamed, added or removed is shown', async () => {
   assert.deepEqual(world.requests, []);
 });
 
-test('our own change causes neither another reconcile nor a request', async () => {
+test('our own change of a target causes neither another reconcile nor a request to the registry', async () => {
   const world = createWorld();
   await processPush(pushOf(), contextOf(), world.ports);
   const before = world.policies.get('shop/web');
@@ -132,7 +132,7 @@ test('our own change causes neither another reconcile nor a request', async () =
   );
 });
 
-test('a change is shown while the registry cannot be asked, and what the registry said last stays', async () => {
+test('a changed target is shown while the registry cannot be asked, and the last answer of the registry stays', async () => {
   const world = await applied();
   const policy = world.policies.get('shop/web');
   assert.ok(policy);
@@ -145,7 +145,7 @@ test('a change is shown while the registry cannot be asked, and what the registr
   assert.deepEqual([running, ready, reason, world.requests], ['1.4.0', 'False', 'RegistryDenied', []]);
 });
 
-test('a policy that has selected nothing shows what runs, without asking the registry', async () => {
+test('a policy that has selected nothing shows what its targets run, without asking the registry', async () => {
   const world = createWorld();
   world.put(policyOf({ status: stalledStatus('NoMatchingTag') }));
   const policy = world.policies.get('shop/web');
@@ -155,7 +155,7 @@ test('a policy that has selected nothing shows what runs, without asking the reg
   assert.equal(world.statusOf('web').conditions?.[0]?.reason, 'NoMatchingTag');
 });
 
-test('a suspended policy shows what runs', async () => {
+test('a suspended policy shows what its targets run', async () => {
   const world = await applied();
   const policy = world.policies.get('shop/web');
   assert.ok(policy);
@@ -167,7 +167,7 @@ test('a suspended policy shows what runs', async () => {
   assert.deepEqual([running, reason, world.requests], ['1.1.0', 'Suspended', []]);
 });
 
-test('a target of a selector is not shown any more once its label is gone, and again when it is back', async () => {
+test('a target of a selector is removed from the status once its label is gone, and shown again when it is back', async () => {
   const world = createWorld();
   const selector = { matchLabels: { app: 'web' } };
   const spec = specOf({ targets: [{ kind: 'Deployment', namespace: 'shop', selector }] });
@@ -188,7 +188,7 @@ for (const [why, tags] of [
   ['no matching tag', new Map([['main', digestOf('c')]])],
   ['no repository', new Map<string, string>()],
 ] as const) {
-  test(`what runs is shown although the registry holds ${why}`, async () => {
+  test(`the status shows what the targets run although the registry holds ${why}`, async () => {
     const world = createWorld({ registry: { listTags: async () => (tags.size === 0 ? undefined : [...tags.keys()]) } });
     await settle(world);
     const { running, ready } = state(world);
@@ -196,7 +196,7 @@ for (const [why, tags] of [
   });
 }
 
-test('what runs is shown although the registry fails', async () => {
+test('the status shows what the targets run although the registry fails', async () => {
   const world = createWorld({ registry: { listTags: () => Promise.reject(new Error('connection refused')) } });
   const [job] = jobsOf(world);
   await assert.rejects(processTask(job ?? assert.fail('no job'), contextOf(), world.ports), /connection refused/);

@@ -16,7 +16,7 @@ const candidates = (spec = specOf(), tags?: string[], announced?: string) => {
   return listCandidates({ strategy: spec.strategy, source: spec.repository, announced, signal }, list);
 };
 
-test('lists the tags that the policy may select', async () =>
+test('only the tags that the policy may select are candidates', async () =>
   assert.deepEqual(await candidates(specOf(), ['1.0.0', '1.10.0', 'main']), ['1.0.0', '1.10.0']));
 
 test('an announced tag counts even if the registry does not list it yet', async () => {
@@ -24,9 +24,9 @@ test('an announced tag counts even if the registry does not list it yet', async 
   assert.deepEqual(await candidates(specOf(), undefined, '1.1.0'), ['1.1.0']);
 });
 
-test('a mutable tag needs no list', async () => assert.deepEqual(await candidates(latestSpec()), ['latest']));
+test('a policy with a mutable tag needs no list of tags', async () => assert.deepEqual(await candidates(latestSpec()), ['latest']));
 
-test('an empty selection is for the user to fix, with an example', async () => {
+test('a policy without a matching tag is stalled for its author to fix, with an example', async () => {
   const says = (reason: string, message: RegExp) => (error: unknown) =>
     error instanceof PermanentError && error.reason === reason && message.test(error.message);
   await assert.rejects(candidates(), says('RepositoryNotFound', /does not know registry\.example\.com\/shop\/web/));
@@ -40,7 +40,7 @@ test('an empty selection is for the user to fix, with an example', async () => {
   );
 });
 
-test('the message about an empty selection says which prereleases a range admits', async () => {
+test('the message about a missing tag says which prereleases the range admits', async () => {
   const spec = specOf({ strategy: strategies.semver({ range: '>=1.0.0-0' }) });
   const message =
     /is the highest version in ">=1\.0\.0-0"; for example .*of prereleases, ">=1\.0\.0-0" admits only those of 1\.0\.0: .* prereleases: true$/;
@@ -48,7 +48,7 @@ test('the message about an empty selection says which prereleases a range admits
     await assert.rejects(candidates(spec, [tag]), (error) => error instanceof PermanentError && message.test(error.message));
 });
 
-describe('patterns of the maximum size', () => {
+describe('tag patterns of the maximum size', () => {
   const strategy = filterTags(strategies.alphabetical(), { allow: '(?:[a-z]?){128}(?:[a-z0-9]{0,9}-?){28}' });
   const tagsOf = (count: number) => Array.from({ length: count }, (_, index) => `${'a'.repeat(100)}-${index}`);
   const choose = (count: number) => listCandidates({ strategy, source: specOf().repository, signal }, async () => tagsOf(count));

@@ -35,7 +35,7 @@ const failures: Record<string, { readonly error: () => Error; readonly reason: s
 
 for (const [name, { error, reason }] of Object.entries(failures)) {
   for (const hasRead of [false, true]) {
-    test(`${name} is reported ${hasRead ? 'with' : 'without'} what was pushed`, async () => {
+    test(`${name} is reported ${hasRead ? 'with' : 'without'} the pushed tag by a policy that has ${hasRead ? '' : 'not '}read the repository`, async () => {
       const fail = () => Promise.reject(error());
       const world = createWorld({ registry: { hasRead: async () => hasRead, headManifest: fail, listTags: fail } });
       setWorkload(world, { web: `${image}:1.0.0` });
@@ -50,7 +50,7 @@ for (const [name, { error, reason }] of Object.entries(failures)) {
   }
 }
 
-test('a push that would change nothing is not believed without a request by a policy that has not read the repository', async () => {
+test('a policy that has not read the repository asks the registry even about a push that would change nothing', async () => {
   for (const hasRead of [false, true]) {
     const world = createWorld({ registry: { hasRead: async () => hasRead } });
     setWorkload(world, { web: `${image}:2.0.0` });
@@ -61,7 +61,7 @@ test('a push that would change nothing is not believed without a request by a po
   }
 });
 
-test('a push of a repository that the policy has ceased to name is neither asked for in the other one, nor shown', async () => {
+test('a push to a repository that the policy no longer names is neither requested from the new repository nor shown', async () => {
   const other = { registry: 'registry.author.example', path: 'own/web' };
   for (const isSecondLook of [false, true]) {
     const world = createWorld({ registry: { hasRead: async () => true } });

@@ -32,14 +32,14 @@ function start(policies: readonly ImagePolicy[]) {
   return { listener, considered, turns, errors, settle, stop: enqueuer.stop };
 }
 
-test('the policies of other namespaces that have targets in a Namespace are considered when its consent changes', async () => {
+test('when the consent of a Namespace changes, the policies of other namespaces with targets there are considered', async () => {
   const { listener, considered, settle } = start([inShop('foreign'), inShop('own', 'shop'), policyOf({ name: 'elsewhere' })]);
   listener('shop');
   await settle(10);
   assert.deepEqual(considered, ['foreign']);
 });
 
-test('many policies are visited in slices, and Namespaces that change meanwhile together', async (t) => {
+test('many policies are considered in slices, together for all Namespaces that have changed', async (t) => {
   let time = 0;
   t.mock.method(performance, 'now', () => (time += 10));
   const { listener, considered, turns, settle } = start(Array.from({ length: 5 }, (_, index) => inShop(`p${index}`)));
@@ -49,7 +49,7 @@ test('many policies are visited in slices, and Namespaces that change meanwhile 
   assert.ok(turns.size >= 5, `visited in ${turns.size} turns`);
 });
 
-test('a policy that cannot be evaluated is passed over, and the pass ends when the service stops', async (t) => {
+test('a policy that cannot be evaluated is skipped when a consent changes, and the pass ends when the service stops', async (t) => {
   let time = 0;
   t.mock.method(performance, 'now', () => (time += 10));
   const odd = {

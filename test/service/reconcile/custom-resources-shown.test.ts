@@ -35,7 +35,7 @@ function createCustomWorld(): World {
   return world;
 }
 
-test('one that somebody sets within a minute of our change is shown at once', async () => {
+test('a custom resource that somebody sets within a minute of our change is shown at once', async () => {
   const world = createCustomWorld();
   await processPush(pushOf(), contextOf(), world.ports);
   for (const job of neededReconciles(policyIn(world), asSeenBy(policyIn(world), world.ports.cluster), {
@@ -60,7 +60,7 @@ test('one that somebody sets within a minute of our change is shown at once', as
   );
 });
 
-test('what somebody has set since makes an outcome outdated', () => {
+test('a custom resource that somebody has changed makes an older outcome outdated', () => {
   const container = { ...ref, uid: 'uid-of-release', container: path, image: `${image}:1.3.0`, state: 'UpToDate' } as const;
   const selection = { candidate: { tag: '1.3.0' }, containers: [container] };
   const basis = { status: {}, workloads: [release('1.3.0', { resourceVersion: '5' })], selectedAt: startTime };
@@ -71,7 +71,7 @@ test('what somebody has set since makes an outcome outdated', () => {
   assert.equal(isOutdatedBy(release('1.2.3', { resourceVersion: '4' })), false);
 });
 
-test('a cache that shows one as before our change is older than the status', () => {
+test('a cache that shows a custom resource as before our change is older than the status', () => {
   const { uid } = release('');
   const change = { container: path, from: `${image}:1.2.3`, to: `${image}:1.3.0`, tag: '1.3.0' };
   const entry = { ...ref, uid, ...change, trigger: 'Webhook', at: '2026-03-01T12:00:00Z', result: 'Applied' } as const;
@@ -79,7 +79,7 @@ test('a cache that shows one as before our change is older than the status', () 
   assert.equal(lacksLastChange([{ ...entry, uid: 'former' }], release('1.2.3')), false);
 });
 
-test('a change whose status was not written is in the history once, as it was', async () => {
+test('a change of a custom resource whose status was not written is in the history once, as it was made', async () => {
   const world = createCustomWorld();
   const failing = withPorts(world.ports, { policies: { writeStatus: () => Promise.reject(new Error('500')) } });
   await assert.rejects(processPush(pushOf(), contextOf(), failing));

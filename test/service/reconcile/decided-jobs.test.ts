@@ -35,7 +35,7 @@ const rows: readonly (readonly [name: string, status: PolicyStatus, actions: Pol
   ['nothing was ever selected', {}, { hold, promote: promote() }, undefined],
 ];
 for (const [name, status, actions, cause] of rows)
-  test(`${cause === undefined ? 'no job is' : 'a job is'} made where ${name}`, () => {
+  test(`the actions of users cause ${cause === undefined ? 'no job' : 'a job'} where ${name}`, () => {
     const job = decidedJob(policyOf({ status, actions }), now);
     if (cause === undefined) assert.equal(job, undefined);
     else assert.match(job?.cause ?? '', cause);
@@ -44,6 +44,6 @@ for (const [name, status, actions, cause] of rows)
     assert.deepEqual(decidedJob(policyOf({ status, actions }), new Date(now.getTime() + 1_000)), job, 'the same from another replica');
   });
 
-test('a suspended policy makes no job', () => {
+test('the actions of users cause no job for a policy with an invalid spec', () => {
   assert.equal(decidedJob(policyOf({ status: held, spec: { problem: { reason: 'InvalidPolicy', message: '' } } }), now), undefined);
 });

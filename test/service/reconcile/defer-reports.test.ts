@@ -39,7 +39,7 @@ test('status writes also wait for a change that follows soon', async (t) => {
   assert.equal(isIdle, true);
 });
 
-test('status writes do not wait for ever', async () => {
+test('status writes do not wait for ever for image changes', async () => {
   const { change, untilIdle } = createReportDeferral({ quietMs: 60_000, atMostMs: 1 });
   const never = Promise.withResolvers<void>();
   const changing = change(() => never.promise);

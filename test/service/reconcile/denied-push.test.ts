@@ -66,7 +66,7 @@ async function start(t: TestContext) {
   return { ...world, fake, state, attempt, perform, at, ready, resultOf };
 }
 
-test('a denied push is retried as long as its job lives, is shown as denied meanwhile, and the last attempt records it as final', async (t) => {
+test('a denied push is retried and shown as denied as long as its job lives, and its last attempt is final', async (t) => {
   const { attempt, at, fake, ready, resultOf, events } = await start(t);
   for (let now = 0; now < 24 * 3_600;) {
     at(now);
@@ -91,7 +91,7 @@ test('a denied push takes effect when the registry grants access again', async (
   assert.deepEqual([images(), ready(), resultOf('push-1')?.kind], [[`${image}:1.3.0`], 'UpToDate', 'updated']);
 });
 
-test('a change of credentials triggers an attempt at once, whose result is applied', async (t) => {
+test('a change of credentials causes a retry of a denied push at once', async (t) => {
   const { attempt, at, state, images, policies, ports, perform } = await start(t);
   for (let tries = 0; tries < 8; tries++) at((await attempt()) ?? assert.fail());
   const next = (await attempt()) ?? assert.fail();
@@ -106,7 +106,7 @@ test('a change of credentials triggers an attempt at once, whose result is appli
   assert.equal(await attempt(), undefined);
 });
 
-test('10,000 pushes of a policy cost one request per attempt: the 32 newest wait, and the others end as denied', async (t) => {
+test('10,000 denied pushes of a policy cost one request per attempt, the 32 newest wait, and the others end', async (t) => {
   const { attempt, at, fake, state, resultOf, images } = await start(t);
   let left = Array.from({ length: 10_000 }, (_, index) => ({ id: `push-${index}`, receivedAt: heardAfter(index / 100 - 100) }));
   const round = async (seconds: number) => {
@@ -133,7 +133,7 @@ test('10,000 pushes of a policy cost one request per attempt: the 32 newest wait
   assert.deepEqual([left.length, resultOf(newest[0] ?? '')?.kind, images()], [0, 'updated', [`${image}:1.3.0`]]);
 });
 
-test('a policy that was flooded with tags it does not select, or was deleted, keeps no more pushes', async (t) => {
+test('a policy that was flooded with pushes, or was deleted, keeps no denied push waiting', async (t) => {
   const { attempt, at, policies, resultOf } = await start(t);
   for (let index = 0; index < 40; index++) {
     await attempt({ id: `push-${index}`, receivedAt: heardAfter(-40 + index) });
@@ -146,7 +146,7 @@ test('a policy that was flooded with tags it does not select, or was deleted, ke
   assert.equal(resultOf('push-39')?.kind, 'waiting', 'no policy is there to say more');
 });
 
-test('several policies with the same access share the request, and each is shown as denied and retried', async (t) => {
+test('policies with the same access share the request for a denied push, and each is shown as denied and retried', async (t) => {
   const world = await start(t);
   const { attempt, perform, jobs, fake, state, put, images, statusOf } = world;
   const names = ['web', 'b', 'c', 'd'];
@@ -168,7 +168,7 @@ test('several policies with the same access share the request, and each is shown
   assert.deepEqual(images(), [`${image}:1.3.0`]);
 });
 
-test('a reconcile that recurs by itself or was requested by its user always asks the registry, and is not retried', async (t) => {
+test('a reconcile that recurs by itself or was requested by a user always asks the registry, and is not retried as denied', async (t) => {
   const { perform, ready, fake } = await start(t);
   const { namespace, name, uid } = policyOf();
   const job = { schema: 1, policy: { namespace, name, uid }, cause: 'x', receivedAt: heardAfter(0) } as const;
@@ -178,7 +178,7 @@ test('a reconcile that recurs by itself or was requested by its user always asks
   }
 });
 
-test('an image that waited for its minimum age is retried as well', async (t) => {
+test('an image that waited for its minimum age is retried while the registry denies access', async (t) => {
   const { perform, put, at, state, images, statusOf } = await start(t);
   const { namespace, name, uid } = policyOf();
   const until = heardAfter(-1);

@@ -34,7 +34,7 @@ const patches = ({ requests }: AlongsideWorld) => requests.filter((request) => r
 const pair = (world: AlongsideWorld) => world.images().slice(0, 2);
 const said = (world: AlongsideWorld) => world.statusOf('web').conditions?.[0]?.message ?? '';
 
-test('whichever is pushed first waits for the other, and one patch changes both to what the list says', async () => {
+test('an image and its listed companion wait for each other, and one patch changes both as the list says', async () => {
   for (const pin of ['Tag', 'Digest'] as const)
     for (const order of ['own', 'proxy'] as const) {
       const world = startListed(`registry.example.com/shop/other:7@${d}, ${proxyImage}:build-77@${c}`, { pin });
@@ -61,7 +61,7 @@ for (const [what, list, why] of [
   ['lists the sidecar twice', `${proxyImage}:1.3.0@${c} ${proxyImage}:1.3.0@${d}`, /twice/],
   ['lists what is no image', `${proxyImage}:1.3.0@${c} sha256:`, /entry 2 of the list .* is no image name/],
 ] as const)
-  test(`an image that ${what} waits with that reason, whatever the sidecar's repository holds, and is passed over`, async () => {
+  test(`an image that ${what} waits with that reason and is then passed over, whatever the companion's repository holds`, async () => {
     const world = startListed(list);
     await pushProxy(world, '1.3.0', c);
     await pushOwn(world, '1.3.0', b);
@@ -76,7 +76,7 @@ for (const [what, list, why] of [
     assert.match(said(world), /passed over: 1\.3\.0 has come without/);
   });
 
-test('a listed digest counts whatever its tag points to now, where digests are written', async () => {
+test('a listed digest is applied whatever its tag points to now, where digests are pinned', async () => {
   const world = startListed(`${proxyImage}:1.3.0@${c}`, { pin: 'Digest' });
   await pushProxy(world, 'build-77', c);
   await pushProxy(world, '1.3.0', d);
@@ -84,7 +84,7 @@ test('a listed digest counts whatever its tag points to now, where digests are w
   assert.deepEqual(pair(world), [`${image}:1.3.0@${b}`, `${proxyImage}:1.3.0@${c}`]);
 });
 
-test('where only tags are written, the listed tag must point to the listed digest, and the push that moves it there goes on', async () => {
+test('where tags are pinned, an image waits until the listed tag points to the listed digest', async () => {
   const world = startListed(`${proxyImage}:1.3.0@${c}`, { pin: 'Tag' });
   await pushProxy(world, 'build-77', c);
   await pushProxy(world, '1.3.0', d);
@@ -95,7 +95,7 @@ test('where only tags are written, the listed tag must point to the listed diges
   assert.deepEqual(runs(world), ['1.3.0', '1.3.0']);
 });
 
-test('a digest in another repository is not taken', async () => {
+test('a listed digest is not taken from another repository', async () => {
   const world = startListed(`${proxyImage}:1.3.0@${c}`, { pin: 'Digest' });
   world.companions.set('shop/other', new Map([['1.3.0', c]]));
   world.tags.set('copy', c);
@@ -104,7 +104,7 @@ test('a digest in another repository is not taken', async () => {
   assert.deepEqual(world.statusOf('web').incomplete?.[0]?.missing, [`${proxyImage}:1.3.0@${c}`]);
 });
 
-test('a list may name the registry of a companion by another name', async () => {
+test('an image list may name the registry of a companion by an alias', async () => {
   const aliases = new Map([['registry.internal:5000', 'registry.example.com']]);
   const world = startListed(`registry.internal:5000/shop/proxy:1.3.0@${c}`, {}, { cluster: { aliases } });
   await pushProxy(world, '1.3.0', c);
@@ -130,7 +130,7 @@ test('a listed image that the registry announces before it shows it is waited fo
   assert.deepEqual(pair(world), [`${image}:1.3.0@${b}`, `${proxyImage}:1.3.0@${c}`]);
 });
 
-test('tags that move are followed in pairs that one image lists', async () => {
+test('mutable tags are followed in pairs that one image lists', async () => {
   const strategy = strategies.digest({ tag: 'latest' });
   const world = startListed(`${proxyImage}:latest@${c}`, { strategy, pin: 'Digest' });
   setList(world, a, `${proxyImage}:latest@${before}`);
@@ -144,7 +144,7 @@ test('tags that move are followed in pairs that one image lists', async () => {
   assert.equal(patches(world), 1);
 });
 
-test('a rollback brings back the images that ran before, of which no list is read', async () => {
+test('a rollback restores the images that ran before, without reading their image lists', async () => {
   const world = startListed(`${proxyImage}:1.3.0@${c}`, { pin: 'Digest' });
   await pushProxy(world, '1.3.0', c);
   await pushOwn(world, '1.3.0', b);

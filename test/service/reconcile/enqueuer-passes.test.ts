@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { policyOf } from '../../core/model/samples.ts';
 import { heldTurns, policies, start } from './enqueuer-world.ts';
 
-test('while images are patched, what changes is checked once, when they are; a pass over all policies goes on', async (t) => {
+test('while images are patched, a changed policy is checked only once afterwards, and a resync goes on', async (t) => {
   // Each policy is a slice of its own.
   let time = 0;
   t.mock.method(performance, 'now', () => (time += 10));
@@ -30,7 +30,7 @@ test('while images are patched, what changes is checked once, when they are; a p
   assert.deepEqual(batches.slice(1), [['p0'], ['p1'], ['p2']]);
 });
 
-test('a resync of many policies is added in parts', async (t) => {
+test('a resync of many policies adds jobs in parts', async (t) => {
   const { enqueuer, batches, pass } = start(t, { policies: { all: () => policies(1_200) } });
   enqueuer.resync();
   while (new Set(batches.flat()).size < 1_200) await pass(0);
@@ -38,7 +38,7 @@ test('a resync of many policies is added in parts', async (t) => {
   assert.ok(batches.every(({ length }) => length <= 500));
 });
 
-test('a resync reads each policy as it is when its turn comes, and another one that is requested meanwhile begins anew', async (t) => {
+test('a resync reads each policy when its turn comes, and one that is requested during a resync begins anew', async (t) => {
   const stored = new Map(policies(3).map((policy) => [policy.name, policy]));
   // Each policy is a slice of its own.
   let time = 0;
@@ -59,7 +59,7 @@ test('a resync reads each policy as it is when its turn comes, and another one t
   assert.deepEqual(batches, [['p0'], ['p2'], ['p3'], ['p0'], ['p2'], ['p3']]);
 });
 
-test('a policy that changes all the time and takes long does not stop the pass over all policies', async (t) => {
+test('a policy that changes all the time and takes long does not stop a resync', async (t) => {
   let clock = 0;
   t.mock.method(performance, 'now', () => clock);
   const busy = policyOf({ namespace: 'tenant', name: 'busy', status: { observedGeneration: 1 } });
@@ -81,7 +81,7 @@ test('a policy that changes all the time and takes long does not stop the pass o
   assert.deepEqual(batches.flat(), ['p0', 'p1', 'p2']);
 });
 
-test('a pass over all policies waits while a push is under way, and the check of a changed policy does not', async (t) => {
+test('a resync waits while a push is processed, and the check of a changed policy does not', async (t) => {
   let time = 0;
   t.mock.method(performance, 'now', () => (time += 10));
   const turns = heldTurns();

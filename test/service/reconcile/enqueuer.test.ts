@@ -7,7 +7,7 @@ import { policyOf, webDeployment, workloadOf } from '../../core/model/samples.ts
 import { pushOf, startTime } from './world.ts';
 import { policies, start } from './enqueuer-world.ts';
 
-test('jobs of the same moment are added together, each once, and policies without a need get none', async (t) => {
+test('simultaneous jobs are added together, each once, and policies that need no reconcile get none', async (t) => {
   // However busy the machine is, one slice is long enough.
   t.mock.method(performance, 'now', () => 0);
   const { enqueuer, batches, pass } = start(t);
@@ -20,7 +20,7 @@ test('jobs of the same moment are added together, each once, and policies withou
   assert.equal(batches.length, 1);
 });
 
-test('pushes that were matched before a policy was delivered are matched again, each once, and kept while Redis is away', async (t) => {
+test('pushes from just before a policy was delivered are matched again, each once, and kept while Redis is away', async (t) => {
   const repeated: string[] = [];
   let away = true;
   const repeatPushes = async (pushes: readonly PushJob[]) => {
@@ -44,7 +44,7 @@ test('pushes that were matched before a policy was delivered are matched again, 
   assert.deepEqual([repeated, errors.length], [['push-1'], 1]);
 });
 
-test('a wait of a policy is a delayed job, in addition to its reconcile', async (t) => {
+test('a policy that waits gets a delayed job, in addition to its reconcile', async (t) => {
   const jobs: PolicyJob[] = [];
   const { enqueuer, pass } = start(t, { queues: { addPolicyJobs: async (added) => void jobs.push(...added) } });
   const waiting = { tag: '1.4.0', until: '2026-03-01T12:30:00Z', reason: 'MinAge' };
@@ -56,7 +56,7 @@ test('a wait of a policy is a delayed job, in addition to its reconcile', async 
   );
 });
 
-test('a policy that cannot be evaluated does not delay the others', async (t) => {
+test('a policy that cannot be evaluated does not delay other policies', async (t) => {
   const targetState: EnqueuerPorts['cluster']['targetState'] = (_, { namespace }) => {
     if (namespace === 'odd') throw new Error('odd');
     return { since: 0 };
@@ -70,7 +70,7 @@ test('a policy that cannot be evaluated does not delay the others', async (t) =>
   assert.deepEqual([batches, errors.length], [[['p0', 'p1']], 1]);
 });
 
-test('policies that are slow to evaluate do not block the event loop, and results are sent to Redis meanwhile', async (t) => {
+test('policies that are slow to evaluate do not block the event loop, and their jobs are added to Redis one by one', async (t) => {
   const now = () => {
     const end = performance.now() + 15;
     while (performance.now() < end);
@@ -85,7 +85,7 @@ test('policies that are slow to evaluate do not block the event loop, and result
   assert.deepEqual(batches, [['p0'], ['p1'], ['p2']]);
 });
 
-test('jobs that Redis did not accept are kept, together with those that arrive meanwhile', async (t) => {
+test('jobs that Redis did not accept are kept, together with jobs that are added later', async (t) => {
   let away = true;
   const taken: string[] = [];
   const addPolicyJobs = async (jobs: readonly PolicyJob[]) => {
@@ -105,7 +105,7 @@ test('jobs that Redis did not accept are kept, together with those that arrive m
   assert.deepEqual(taken, ['p0', 'p1']);
 });
 
-test('a request that arrives during a write to Redis is not lost', async (t) => {
+test('a policy that is considered during a write to Redis is not lost', async (t) => {
   const stored = Promise.withResolvers<void>();
   const batches: string[][] = [];
   const addPolicyJobs = async (jobs: readonly PolicyJob[]) => {
@@ -177,7 +177,7 @@ test('a new workload is reconciled with the current policy', async (t) => {
   );
 });
 
-test('nothing is added after the stop', async (t) => {
+test('no job is added after the enqueuer was stopped', async (t) => {
   const { enqueuer, batches, pass } = start(t);
   for (const policy of policies(2)) enqueuer.consider(policy);
   enqueuer.stop();

@@ -64,7 +64,7 @@ test('two policies that fight over three targets stop at the limit for each cont
   assert.equal(patches(), 2 * 3 * 5 + 3, 'the first change of each container is an hour old');
 });
 
-test('a crash between the patch and the status forgets no change', async () => {
+test('a crash between the patch and the status does not hide a change from the limit of repeated changes', async () => {
   const { world, look, patches } = fight();
   const killed = withPorts(world.ports, { policies: { writeStatus: () => Promise.reject(new Error('killed')) } });
   for (let round = 0; round < 8; round++) {
@@ -73,7 +73,7 @@ test('a crash between the patch and the status forgets no change', async () => {
   assert.deepEqual([world.statusOf('newer').history, patches()], [undefined, 2 * 3 * 5]);
 });
 
-test('kinds without rollouts are counted as well', async () => {
+test('changes of kinds without rollouts count towards the limit of repeated changes as well', async () => {
   const { rounds, patches } = fight({
     targets: names.map((name) => targetOf(name, { kind: 'CronJob' })),
     workload: { apiVersion: 'batch/v1' },
@@ -82,7 +82,7 @@ test('kinds without rollouts are counted as well', async () => {
   assert.equal(patches(), 2 * 3 * 5);
 });
 
-test('new images are not a loop, however often they arrive and whoever else changes the container', async () => {
+test('changes to new images do not count as a loop, however often they arrive and whoever else changes the container', async () => {
   const { world, look, patches } = fight({ targets: [targetOf('one')] });
   for (let patch = 0; patch < 20; patch++) {
     world.tags.set(`1.3.${patch + 1}`, digestOf((patch % 10).toString()));
@@ -92,7 +92,7 @@ test('new images are not a loop, however often they arrive and whoever else chan
   assert.equal(world.workloads.get('Deployment/shop/one')?.containers[0]?.image, `${image}:1.3.20`);
 });
 
-test('a fight over one container does not delay another container of the workload', async () => {
+test('a fight of policies over one container does not delay another container of the workload', async () => {
   const { world, rounds, look } = fight({ targets: [targetOf('one')] });
   const both = workloadOf({ web: `${image}:1.2.3`, side: `${image}:1.3.0` }, targetOf('one'));
   world.workloads.set('Deployment/shop/one', both);

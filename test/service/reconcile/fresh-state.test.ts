@@ -24,14 +24,14 @@ function policyIn(world: World) {
   return policy;
 }
 
-test('a replica that has not seen the policy yet reads it', async () => {
+test('a replica whose cache lacks the policy of a job reads it', async () => {
   const world = createWorld();
   await processTask(jobOf(world), contextOf(), withPorts(world.ports, { policies: { find: () => undefined } }));
   assert.deepEqual(world.requests, ['GET policy web', 'LIST shop/web', 'HEAD 1.3.0', 'PATCH web']);
   assert.equal(world.statusOf('web').observedGeneration, 1);
 });
 
-test('a replica that has seen an older generation reads the newer one', async () => {
+test('a replica whose cache has an older generation than the job reads the newer one', async () => {
   const world = createWorld();
   const older = policyOf({ spec: specOf({ targets: [] }) });
   world.put(policyOf({ generation: 2 }));
@@ -41,7 +41,7 @@ test('a replica that has seen an older generation reads the newer one', async ()
   assert.equal(world.statusOf('web').observedGeneration, 2);
 });
 
-test('an update that reaches the cache meanwhile counts more than what was read', async () => {
+test('an update of the policy that reaches the cache during the job counts more than what was read', async () => {
   const world = createWorld();
   const job = jobOf(world);
   const read = policyIn(world);
@@ -63,7 +63,7 @@ test('a policy that is deleted while its tags are listed changes nothing', async
   assert.deepEqual(world.images(), [`${image}:1.2.3`]);
 });
 
-test('a job of a deleted policy ends', async () => {
+test('a job of a deleted policy ends without a request to the registry', async () => {
   const world = createWorld();
   const job = jobOf(world);
   world.policies.clear();
@@ -71,7 +71,7 @@ test('a job of a deleted policy ends', async () => {
   assert.deepEqual(world.requests, ['GET policy web']);
 });
 
-test('a replica that has not seen the target yet reads it', async () => {
+test('a replica whose cache lacks the target reads it', async () => {
   const world = createWorld();
   const conditions = [{ type: 'Stalled', status: 'True', reason: 'TargetNotFound', message: '', lastTransitionTime: '' }] as const;
   world.put(policyOf({ status: { observedGeneration: 1, conditions } }));
@@ -82,13 +82,13 @@ test('a replica that has not seen the target yet reads it', async () => {
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
 });
 
-test('a replica with a current cache reads nothing', async () => {
+test('a replica whose cache is current reads nothing from the API server', async () => {
   const world = createWorld();
   await processTask(jobOf(world), contextOf(), world.ports);
   assert.equal(world.requests[0], 'LIST shop/web');
 });
 
-test('a failure to read the current state is recorded, and retried', async () => {
+test('a failure to read the current policy is recorded, and retried', async () => {
   const away = new Error('ECONNREFUSED');
   const world = createWorld({ policies: { find: () => undefined, read: () => Promise.reject(away) } });
   await assert.rejects(processTask({ ...jobOf(world), eventId: 'push-1' }, contextOf(), world.ports), away);
@@ -107,7 +107,7 @@ test('a replica that has not listed the Secrets yet waits for its own watch', as
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
 });
 
-test('a replica whose watch shows the image before ours does not take it for one that somebody has set', async () => {
+test('a replica whose watch still shows the former image does not take it for a manual change', async () => {
   const world = createWorld();
   await processTask(jobOf(world), contextOf(), world.ports);
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);

@@ -41,7 +41,7 @@ test('an image that fails on one target while another one is paused causes a rec
   assert.ok(!causesOf({ conditions, rejected: rejected.map((one) => ({ ...one, digest: digestOf('b') })) }, true).includes('rejected'));
 });
 
-test('an image that was replaced and set again in between is not what was planned with', () => {
+test('a plan is outdated if an image was replaced and set again in between', () => {
   const lastUpdate = {
     policy: 'p',
     at: '2026-01-01T00:00:00.000Z',

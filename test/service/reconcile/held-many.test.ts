@@ -19,7 +19,7 @@ const kinds: [kind: string, target: Pick<PolicyTarget, 'apiVersion' | 'kind' | '
 ];
 
 for (const [kind, target, made] of kinds) {
-  test(`a manual change is held, even for more ${kind} than the history has room for`, async () => {
+  test(`a manual change is held, even with more ${kind} than the history has room for`, async () => {
     const targets = Array.from({ length: 12 }, (_, index) => ({ ...target, namespace: 'shop', name: `job-${index}` }));
     const world = createWorld();
     world.put(policyOf({ spec: specOf({ targets }), status: { observedGeneration: 1 } }));

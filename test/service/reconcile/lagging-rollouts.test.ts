@@ -16,7 +16,7 @@ test('a rollout in progress is checked by its pods, and again later', async () =
   assert.ok(Date.parse(world.jobs[0]?.notBefore ?? '') > startTime);
 });
 
-test('a rollout is counted by a workload that is as new as the status: a watch may show it as it was before the change', async () => {
+test('a rollout is evaluated by a workload that is as new as the status, even if the watch lags behind', async () => {
   const failed = withLastUpdate(changedWorkload(stuckRollout), { at: changeTime });
   const world = changedWorld(failed, { onFailure: 'Hold' });
   const held = ['Ready=False RolloutFailed', 'Stalled=True RolloutFailed', 'Held=True RolloutFailed'];

@@ -76,7 +76,7 @@ async function changedWorld(onFailure: 'Rollback' | 'Hold' = 'Rollback') {
 }
 const key = (name: string) => `Deployment/shop/${name}`;
 
-test('when all rollouts complete the policy is Ready, with one message of ten names and a number for the rest', async () => {
+test('when all of 500 rollouts are complete the policy is Ready, with a message of ten names and a number for the rest', async () => {
   const world = await changedWorld();
   assert.deepEqual([world.running('1.3.0').length, world.status().rollouts?.progressing], [size, size]);
   assert.equal(world.ready()?.reason, 'Progressing');
@@ -103,7 +103,7 @@ test('when all rollouts complete the policy is Ready, with one message of ten na
   assert.deepEqual([world.requests, world.events, world.ready()?.reason], [[], [], 'UpToDate']);
 });
 
-test("when a rollout fails that is not in the history, it is rolled back with its pod's message, and the others stay", async () => {
+test('a failed rollout that is not in the history is rolled back with the message of its pod, and other rollouts stay', async () => {
   const world = await changedWorld();
   assert.ok(world.status().history?.every((entry) => entry.name !== broken));
   world.become({ updated: 1 }, () => true);
@@ -127,7 +127,7 @@ test("when a rollout fails that is not in the history, it is rolled back with it
   assert.equal(world.results.get('push-1 shop/web')?.reason, 'RolledBack');
 });
 
-test('when all rollouts fail all are rolled back, some at a time, however little the history holds', async () => {
+test('when all of many rollouts fail all are rolled back, some at a time, however little the history holds', async () => {
   const world = await changedWorld();
   const deadlineExceeded = { message: 'timed out progressing', at: new Date(startTime + 1_000).toISOString() };
   world.become({ updated: 1, deadlineExceeded }, () => true);
@@ -138,7 +138,7 @@ test('when all rollouts fail all are rolled back, some at a time, however little
   assert.deepEqual(world.requests.filter((request) => request.startsWith('PATCH')).length, 2 * size, 'each once there and once back');
 });
 
-test('with Hold failed rollouts stay and are counted, whether the history has room for them or not', async () => {
+test('with onFailure: Hold, failed rollouts stay and are counted, even if the history has no room for them', async () => {
   const world = await changedWorld('Hold');
   const deadlineExceeded = { message: 'timed out progressing', at: new Date(startTime + 1_000).toISOString() };
   world.become({ updated: 1, deadlineExceeded }, ({ name }) => name.endsWith('7'));
@@ -149,7 +149,7 @@ test('with Hold failed rollouts stay and are counted, whether the history has ro
   assert.deepEqual([world.ready()?.reason, world.status().history?.length], ['RolloutFailed', 10]);
 });
 
-test('after a crash before the status every change is found on its workload, with what ran before', async () => {
+test('after a crash before the status, every change is found on its workload with its former image', async () => {
   const world = await changedWorld();
   const { history: _, lastAppliedTag: __, ...lost } = world.status();
   world.put(policyOf({ ...world.policies.get('shop/web'), status: lost }));
@@ -158,7 +158,7 @@ test('after a crash before the status every change is found on its workload, wit
   assert.deepEqual(world.running('1.2.3'), [broken]);
 });
 
-test('a manual change of one of them is held, although the history has no room for it', async () => {
+test('a manual change of one of many workloads is held, even if the history has no room for the workload', async () => {
   const world = await changedWorld();
   const found = world.workloads.get(key(broken));
   assert.ok(found);

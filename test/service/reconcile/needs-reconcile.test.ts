@@ -76,7 +76,7 @@ for (const [name, policy, cause] of rows) {
   test(`the cause of a reconcile is ${cause ?? 'none'} in the case "${name}"`, () => assert.equal(causeOf(policy), cause));
 }
 
-test('a status about a deleted target, or a former one of the same name, is rewritten once for each state', () => {
+test('a status about a deleted or recreated target causes one reconcile for each state of the target', () => {
   const says = (state: Partial<ContainerState>) =>
     policyOf({ status: { ...settled, targets: [{ ...webDeployment, container: 'web', state: 'UpToDate', ...state }] } });
   const cause = (policy: ImagePolicy, found?: Workload, view: Partial<NeedsView> = {}) =>
@@ -170,7 +170,7 @@ test('a changed workload causes a reconcile of the policies whose selectors matc
   assert.deepEqual([names({ uses: 'web' }), names({ uses: 'redis' })], [['b'], ['a']]);
 });
 
-test('policies that may not see a changed workload are not enqueued, and cost one check however many they are', () => {
+test('policies that may not see a changed workload are not enqueued, and cost one consent check for each namespace', () => {
   const index = createTargetIndex();
   const targets = Array.from({ length: 64 }, (_, place) => ({
     kind: 'Deployment',
@@ -205,7 +205,7 @@ for (const [name, state, cause] of kinds) {
   });
 }
 
-test('a policy stalled by too many kinds is reconciled when that is over, even to report that the kind is unknown', () => {
+test('a policy stalled by TooManyKinds is reconciled when that is over, even to report an unknown kind', () => {
   const causeWith = (state: TargetState) =>
     neededReconcile(policyOf({ status: stalledStatus('TooManyKinds') }), { ...viewWith(workload), targetState: () => state }, now)?.cause;
   const problem = (reason: Reason): TargetState => ({ problem: { reason, message: '' } });
@@ -215,7 +215,7 @@ test('a policy stalled by too many kinds is reconciled when that is over, even t
   assert.equal(causeWith({ since: 5 }), 'kinds:1:5');
 });
 
-test('a policy that exceeds the limit because an older one names more kinds is reconciled to show it', () => {
+test('a policy that exceeds the limit of kinds because of an older one is reconciled to show it', () => {
   const view: NeedsView = { ...viewWith(workload), targetState: () => ({ problem: { reason: 'TooManyKinds', message: '' } }) };
   const cause = (policy: Partial<ImagePolicy>) => neededReconcile(policyOf(policy), view, now)?.cause;
   const status = { observedGeneration: 1 };
@@ -224,7 +224,7 @@ test('a policy that exceeds the limit because an older one names more kinds is r
   assert.equal(cause({ status: stalledStatus('TooManyKinds') }), undefined);
 });
 
-test("a spec that today's configuration newly allows or forbids is evaluated again", () => {
+test('a spec that the configuration newly allows or forbids is evaluated again', () => {
   const denied = { problem: { reason: 'FieldNotAllowed', message: 'no' } } as const;
   const cause = (policy: Partial<ImagePolicy>) => neededReconcile(policyOf(policy), viewWith(workload), now)?.cause;
   const ready = { observedGeneration: 1 };
@@ -235,7 +235,7 @@ test("a spec that today's configuration newly allows or forbids is evaluated aga
   assert.equal(cause({ spec: { problem: { reason: 'InvalidPolicy', message: 'no' } }, status: ready }), undefined);
 });
 
-test('the cause for hundreds of targets has a fixed length', () => {
+test('the cause of a reconcile for hundreds of targets has a fixed length', () => {
   const targets = Array.from({ length: 200 }, (_, index) => ({ ...webDeployment, name: `w${index}` }));
   const cause = causeOf(policyOf({ spec: specOf({ targets }), status: stalledStatus('ContainerNotFound') }), {
     ...workload,
@@ -281,7 +281,7 @@ for (const [name, policy, runs, cause] of newTargets) {
   });
 }
 
-test('a kind that was installed but may not be watched is no longer reported as unknown', () => {
+test('a policy stalled by an unknown kind is reconciled when the kind is installed but may not be watched', () => {
   const causeWith = (stalled: string, found: Reason) => {
     const targetState = () => ({ problem: { reason: found, message: '' } });
     return neededReconcile(policyOf({ status: stalledStatus(stalled) }), { ...viewWith(workload), targetState }, now)?.cause;

@@ -84,12 +84,12 @@ for (const [name, policy, workload, expected, seconds] of rows) {
   test(`the next check of a change ${name} is "${expected}"`, () => assert.equal(nextCheck(policy, workload, seconds), expected));
 }
 
-test('a policy that says "Progressing" without any rollout is corrected', () => {
+test('a policy that still shows Progressing without any rollout is checked at once', () => {
   const conditions = [{ type: 'Ready', status: 'False', reason: 'Progressing', message: '', lastTransitionTime: '' }] as const;
   assert.equal(nextCheck(policyWith({ result: 'RolledOut' }, 'Rollback', { conditions }), changedWorkload(rolledOut)), 'now');
 });
 
-test('replicas that see the same state create the same job, and a check without effect is repeated under another name', () => {
+test('replicas that see the same state create the same job, and a rollout check without effect is repeated as another job', () => {
   const causeAt = (seconds: number, workload = changedWorkload(rolledOut)) =>
     rolloutJob(policyWith(), asSeenBy(policyWith(), viewOf(workload)), afterChange(seconds))?.cause;
   assert.equal(causeAt(100), causeAt(101));
@@ -99,7 +99,7 @@ test('replicas that see the same state create the same job, and a check without 
   assert.notEqual(causeAt(1, changedWorkload()), causeAt(6, changedWorkload()));
 });
 
-test('of several rollouts the one that is due first decides', () => {
+test('the next rollout check is that of the rollout that is due first', () => {
   const other = entryOf({ name: 'worker', at: '2026-03-01T11:59:57Z' });
   const targets = [webDeployment, { ...webDeployment, name: 'worker' }];
   const policy = policyOf({ spec: watchedSpec('Rollback', { targets }), status: { history: [entryOf(), other] } });

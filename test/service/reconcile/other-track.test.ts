@@ -31,7 +31,7 @@ for (const [what, target, expected] of [
   ['is changed where the policy names it', { containers: ['web', 'alpine'] }, [`${image}:1.3.0`, `${image}:1.3.0`]],
   ['is changed with takeOver', { takeOver: true }, [`${image}:1.3.0`, `${image}:1.3.0`]],
 ] satisfies [string, Partial<PolicyTarget>, string[]][])
-  test(`another variant of the image ${what}`, async () => {
+  test(`a container that runs another variant of the image ${what}`, async () => {
     const world = createWorld();
     world.put(policyOf({ spec: specOf({ targets: [{ ...webDeployment, ...target }] }) }));
     setWorkload(world, { web: `${image}:1.2.3`, alpine: `${image}:1.2.3-alpine` });
@@ -39,7 +39,7 @@ for (const [what, target, expected] of [
     assert.deepEqual(world.images(), expected);
   });
 
-test('a container of another track is shown, with the reason, and the policy is Ready', async () => {
+test('a container of another track is shown with the reason, and the policy is Ready', async () => {
   const world = createWorld();
   setWorkload(world, { web: `${image}:1.3.0`, alpine: `${image}:1.2.3-alpine` });
   await reconcileAll(world);
@@ -50,7 +50,7 @@ test('a container of another track is shown, with the reason, and the policy is 
   assert.deepEqual(say(world), { ready: 'True UpToDate', running: '1.3.0,+1', states: ['web UpToDate', 'alpine Kept'] });
 });
 
-test('where another policy has that track, the reason names it', async () => {
+test('the reason of a container of another track names the policy that selects that track', async () => {
   const world = createWorld();
   const strategy = filterTags(strategies.semver({}), { allow: '^([0-9.]+)-alpine$', extract: '$1' });
   world.put(policyOf({ name: 'alpine', spec: specOf({ strategy, targets: [{ ...webDeployment, containers: ['alpine'] }] }) }));
@@ -61,7 +61,7 @@ test('where another policy has that track, the reason names it', async () => {
   assert.deepEqual(messages?.slice(1), [`alpine ${elsewhere}, that of ImagePolicy shop/alpine`, `other ${elsewhere}`]);
 });
 
-test('a tag that has no order stays with the policy that selects it', async () => {
+test('a running tag without an order stays with the policy that selects it', async () => {
   for (const running of ['3f2a1bc', '1234', 'feature_a']) {
     const world = createWorld();
     const strategy = filterTags(strategies.alphabetical(), { allow: '^[0-9a-z_]+$' });
@@ -74,7 +74,7 @@ test('a tag that has no order stays with the policy that selects it', async () =
   }
 });
 
-test('what was taken over once stays with the policy, whatever somebody sets', async () => {
+test('a container that was taken over once stays with the policy, whatever image somebody sets', async () => {
   const world = createWorld();
   world.put(policyOf({ spec: specOf({ targets: [{ ...webDeployment, takeOver: true }] }) }));
   setWorkload(world, { web: `${image}:1.2.3-alpine` });
@@ -89,7 +89,7 @@ test('what was taken over once stays with the policy, whatever somebody sets', a
   assert.deepEqual(world.images(), [`${image}:1.4.0`]);
 });
 
-test('of two policies that follow tags of one workload, neither takes the container of the other', async () => {
+test('of two policies that follow different tags in one workload, neither takes the container of the other', async () => {
   for (const [first, second] of [
     ['develop', 'develop-chromium'],
     ['main', 'develop'],

@@ -24,7 +24,7 @@ function beforePatch(world: World, change: () => void): PortOverrides {
   return { workloads: { patchImages } };
 }
 
-test('an approval that is taken back before the patch is sent does not count, and the registry is not asked again', async () => {
+test('an approval that is withdrawn before the patch is sent does not count, and the registry is not asked again', async () => {
   const world = createWorld();
   const spec = specOf({ mode: 'Approval' });
   world.put(policyOf({ spec, actions: { approve: `1.3.0@${hint.digest}` } }));
@@ -48,7 +48,7 @@ test('an image that is rejected before the patch is sent is not applied', async 
   assert.deepEqual(world.images(), [`${image}:1.2.3`]);
 });
 
-test('a status that only tells what was done does not stop the patch', async () => {
+test('a status write that decides nothing does not stop the patch', async () => {
   const world = createWorld();
   let tries = 0;
   const report = () => {
@@ -59,7 +59,7 @@ test('a status that only tells what was done does not stop the patch', async () 
   assert.deepEqual([world.images(), tries], [[`${image}:1.3.0`], 1]);
 });
 
-test('a rollback that is taken back while the registry is asked changes nothing', async () => {
+test('a rollback that is withdrawn while the registry is asked changes nothing', async () => {
   const world = createWorld();
   setWorkload(world, { web: `${image}:1.3.0` });
   world.put(policyOf({ actions: { rollbackTo: '1.2.3' } }));
@@ -79,7 +79,7 @@ test('a rollback that is taken back while the registry is asked changes nothing'
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
 });
 
-test('each try of a patch asks for the consent of the namespace again, but the first, which goes by the one that was just read', async () => {
+test('each retry of a patch reads the consent of the Namespace again', async () => {
   const world = createWorld();
   world.put(policyOf({ spec: specOf({ targets: [{ ...webDeployment, namespace: 'other' }] }) }));
   const target = { ...workloadOf({ web: `${image}:1.2.3` }), namespace: 'other' };
@@ -113,7 +113,7 @@ test('each try of a patch asks for the consent of the namespace again, but the f
   assert.deepEqual([outcome.kind, outcome.reason], ['stalled', 'NoConsent']);
 });
 
-test('many policies that change one workload at the same time get their turn one after the other', async () => {
+test('many policies that change one workload at the same time succeed one after the other', async () => {
   const world = createWorld();
   let others = 12;
   const patchImages: Ports['workloads']['patchImages'] = async (...patch) => {
@@ -126,7 +126,7 @@ test('many policies that change one workload at the same time get their turn one
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
 });
 
-test('a process that stood still before the patch asks the registry again', async () => {
+test('a process that was suspended before the patch asks the registry again', async () => {
   const world = createWorld();
   world.put(policyOf({ spec: latestSpec() }));
   setWorkload(world, { web: `${image}:latest@${digestOf('a')}` });

@@ -20,7 +20,7 @@ const job: PolicyJob = {
 };
 const key = 'push-1 shop/web';
 
-describe('an answer that this process got from the registry for all jobs of a push', () => {
+describe('an answer of the registry that was stored for all jobs of a push', () => {
   const start = (askedAt = startTime, cause = job.cause) => {
     const world = createWorld();
     world.ports.registry.sharedAnswers.remember(cause, specOf().repository, { tag: '1.3.0', digest: digestOf('b') }, askedAt);
@@ -47,7 +47,7 @@ describe('an answer that this process got from the registry for all jobs of a pu
     });
   }
 
-  test('is not reported on behalf of other policies', async () => {
+  test('is not used for a policy with other credentials', async () => {
     const world = start();
     const access = { secrets: [{ namespace: 'shop', name: 'mine', namedBy: 'policy' as const }] };
     await processTask(job, contextOf(), withPorts(world.ports, { registry: { sourceOf: (_, spec) => ({ ...spec.repository, access }) } }));
@@ -55,7 +55,7 @@ describe('an answer that this process got from the registry for all jobs of a pu
   });
 });
 
-describe('a writer to Redis', () => {
+describe('somebody who writes jobs to Redis', () => {
   test('cannot choose a digest, because it is not read from a job', async () => {
     const world = createWorld();
     world.put(policyOf({ spec: specOf({ pin: 'Digest' }) }));
@@ -86,7 +86,7 @@ describe('a writer to Redis', () => {
   });
 });
 
-test('without a hint all tags are considered', async () => {
+test('a job without a hint considers all tags', async () => {
   const world = createWorld();
   const { hint: _, eventId: __, ...bare } = job;
   await processTask({ ...bare, source: 'PolicyChange', cause: 'generation:1' }, contextOf(), world.ports);
@@ -94,7 +94,7 @@ test('without a hint all tags are considered', async () => {
   assert.deepEqual([world.results.size, world.statusOf('web').observedGeneration], [0, 1]);
 });
 
-test('the push for a deleted policy still gets a result', async () => {
+test('a push for a policy that was deleted since still gets a result', async () => {
   const world = createWorld();
   world.policies.clear();
   await processTask(job, contextOf(), world.ports);
@@ -103,7 +103,7 @@ test('the push for a deleted policy still gets a result', async () => {
   assert.deepEqual(world.events, []);
 });
 
-test('a failure is recorded and thrown, and written to the status when it lasts', async () => {
+test('a failure of a job is recorded and thrown, and written to the status when it lasts', async () => {
   const broken = new Error('asking the registry', { cause: new Error('502') });
   const world = createWorld({ registry: { headManifest: () => Promise.reject(broken) } });
   const before = { conditions: [] };
@@ -121,13 +121,13 @@ test('a failure is recorded and thrown, and written to the status when it lasts'
   );
 });
 
-test('the failure of the last attempt is final', async () => {
+test('the failure of the last attempt of a job is recorded as final', async () => {
   const world = createWorld({ registry: { headManifest: () => Promise.reject(new Error('502')) } });
   await assert.rejects(processTask(job, contextOf({ failures: 99, isLastTry: true }), world.ports));
   assert.equal(world.results.get(key)?.kind, 'failed');
 });
 
-test('a wait is reported at once', async () => {
+test('a wait of a job for longer than some seconds is written to the status at once', async () => {
   const later = new WaitError('RegistryThrottled', new Date(startTime + 60_000), 'asked to wait');
   const world = createWorld({ registry: { headManifest: () => Promise.reject(later) } });
   await assert.rejects(processTask(job, contextOf(), world.ports), later);
@@ -148,7 +148,7 @@ test('a short wait for a registry is recorded, but not written to the status', a
   assert.deepEqual(world.statusOf('web'), createWorld().statusOf('web'));
 });
 
-test('a policy that has no status yet says at once that its registry fails', async () => {
+test('a policy without a status shows at once that its registry fails', async () => {
   const soon = new WaitError('RegistryUnavailable', new Date(startTime + 1_000), 'the registry pauses');
   const world = createWorld({ registry: { headManifest: () => Promise.reject(soon) } });
   await assert.rejects(processTask(job, contextOf(), world.ports), soon);
@@ -156,7 +156,7 @@ test('a policy that has no status yet says at once that its registry fails', asy
   assert.deepEqual([running, conditions?.[0]?.reason], ['1.2.3', 'RegistryUnavailable']);
 });
 
-test('a short wait for a registry that lasts is written to the status, and has an Event', async () => {
+test('a short wait for a registry that recurs is written to the status, and has an Event', async () => {
   const soon = new WaitError('RegistryUnavailable', new Date(startTime + 4_999), 'the registry pauses');
   const world = createWorld({ registry: { headManifest: () => Promise.reject(soon) } });
   await assert.rejects(processTask(job, contextOf({ failures: 2 }), world.ports), soon);
@@ -164,7 +164,7 @@ test('a short wait for a registry that lasts is written to the status, and has a
   assert.ok(world.events.some((event) => JSON.stringify(event).includes('RegistryUnavailable')));
 });
 
-test('a failure that cannot be reported is still thrown', async () => {
+test('a failure of a job that cannot be reported is still thrown', async () => {
   const broken = new Error('502');
   const { eventLog } = createWorld().ports.report;
   const away = () => Promise.reject(new Error('Redis is away'));
@@ -176,7 +176,7 @@ test('a failure that cannot be reported is still thrown', async () => {
   await assert.rejects(processTask(job, contextOf({ failures: 5 }), world.ports), broken);
 });
 
-test('a repeated try is compared with the status that the failed one has written, where our watch does not show it', async () => {
+test('a retry is compared with the status that the failed attempt has written, even if our watch does not show it', async () => {
   const world = createWorld();
   const stale = world.policies.get('shop/web') ?? assert.fail();
   const failed = {
@@ -196,7 +196,7 @@ test('a repeated try is compared with the status that the failed one has written
   assert.equal(compared?.status.running, 'says Retrying');
 });
 
-test('a result that was not recorded repeats the job, which changes nothing twice', async () => {
+test('a job whose result was not recorded is repeated, and changes nothing twice', async () => {
   const { eventLog } = createWorld().ports.report;
   let away = true;
   const world = createWorld({
@@ -226,7 +226,7 @@ test('after a crash between the patch and the status, the next reconcile writes 
   assert.deepEqual([trigger?.event, trigger?.receiver, latest?.tag], ['push-1', 'prod', '1.3.0']);
 });
 
-test('the status before a rollback is not deferred behind other image changes, and the report after it is', async () => {
+test('the status before a rollback is written without waiting for other image changes, and the report after it waits', async () => {
   const world = createWorld();
   await processTask(job, contextOf(), world.ports);
   const policy = world.policies.get('shop/web');

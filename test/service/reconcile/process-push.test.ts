@@ -30,7 +30,7 @@ test('a push that changes nothing is logged once, with its reason', async () => 
   }
 });
 
-test('a push for a policy that cannot be used is recorded as stalled', async () => {
+test('a push for a policy with an invalid spec is recorded as stalled', async () => {
   const problem = { reason: 'InvalidPolicy', message: 'spec.select: nothing is chosen' } as const;
   const world = createWorld();
   world.put(policyOf({ spec: { problem, scope: specOf() } }));
@@ -50,7 +50,7 @@ test('a push without a policy is not final while the watch of the API server is 
   }
 });
 
-test('a push without a policy is not final while the watch has not been heard of since it came', async () => {
+test('a push without a policy is not final while the watch has received nothing since the push', async () => {
   for (const push of [pushOf({ repository: { registry: 'registry.example.com', path: 'shop/new' } }), pushOf({ tag: 'main' })]) {
     const asked: string[] = [];
     const world = createWorld({ policies: { isComplete: async (key) => asked.push(key) > 1 } });
@@ -62,7 +62,7 @@ test('a push without a policy is not final while the watch has not been heard of
   }
 });
 
-test('a push is for a policy that the watch delivers while it is asked for, and a push that is wanted asks for nothing', async () => {
+test('a push is matched with a policy that the watch delivers during the check, and a matched push needs no check', async () => {
   const world: World = createWorld({
     policies: {
       async isComplete() {
@@ -98,7 +98,7 @@ test('a push with a policy is processed whether the watch is stale or not', asyn
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
 });
 
-test('for one policy the job does the work itself, and ends when everything is confirmed', async () => {
+test('a push for one policy is processed by its own job, which ends when everything is confirmed', async () => {
   const world = createWorld();
   await processPush(pushOf(), contextOf(), world.ports);
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
@@ -118,7 +118,7 @@ test('for one policy the job does the work itself, and ends when everything is c
   assert.deepEqual([trigger?.source, trigger?.receiver, trigger?.event], ['Webhook', 'prod', 'push-1']);
 });
 
-test('a try for a policy that is deleted before the next one ends as well, and so does one for a policy that names another repository since', async () => {
+test('a push for a policy that is deleted or names another repository before the retry ends', async () => {
   for (const [change, reason] of [
     [(world: World) => world.policies.delete('shop/web'), 'PolicyGone'],
     [
@@ -169,14 +169,14 @@ test('a tag that was pushed again under a policy that pins tags is reported with
   assert.equal(latest?.digest, digestOf('b'), 'what nobody checked is not written down');
 });
 
-test('the result says why the only policy does not select the tag', async () => {
+test('the result of a push says why the only policy does not select the tag', async () => {
   const world = createWorld();
   await processPush(pushOf({ tag: 'main' }), contextOf(), world.ports);
   assert.deepEqual([world.results.get('push-1 shop/web')?.reason, world.requests], ['NotSelected', []]);
   assert.deepEqual(world.statusOf('web'), {});
 });
 
-test('several policies share one request to the registry, and get a job each if they select the tag', async () => {
+test('several policies share one request to the registry for a push, and each that selects the tag gets a job', async () => {
   const world = createWorld();
   const names = Array.from({ length: 20 }, (_, index) => `web-${index}`);
   world.policies.clear();
@@ -201,7 +201,7 @@ test('several policies share one request to the registry, and get a job each if 
   assert.equal(world.matched.get('push-1')?.length, 21);
 });
 
-test('200 policies cost one request for a push in this process, and one for each job that another process does', async () => {
+test('200 policies cost one request for a push in this process, and one for each job in another process', async () => {
   const world = createWorld();
   world.policies.clear();
   world.put(...Array.from({ length: 200 }, (_, index) => policyOf({ name: `web-${index}` })));
@@ -220,7 +220,7 @@ test('200 policies cost one request for a push in this process, and one for each
   assert.deepEqual([heads(), world.images()], [2, [`${image}:1.3.0`]]);
 });
 
-test('policies that do not select the tag do not delay those that do', async () => {
+test('policies that do not select the tag of a push do not delay policies that do', async () => {
   const world = createWorld();
   world.put(policyOf({ name: 'follows', spec: latestSpec() }), policyOf({ name: 'other' }));
   const jobs: string[] = [];
@@ -240,7 +240,7 @@ test('a tag that none of several policies selects costs no request and no job', 
   assert.deepEqual([world.requests, world.jobs, world.results.size], [[], [], 2]);
 });
 
-test('when the registry fails for several policies, each asks for itself', async () => {
+test('when the registry fails for a push to several policies, each of them asks in its own job', async () => {
   const world = createWorld({ registry: { headManifest: () => Promise.reject(new Error('502')) } });
   world.put(policyOf({ name: 'other', spec: specOf({ targets: [{ ...webDeployment, name: 'other' }] }) }));
   await processPush(pushOf(), contextOf(), world.ports);
@@ -271,7 +271,7 @@ test('a mutable tag that was pushed twice is updated to the digest in the regist
   assert.deepEqual(world.images(), [`${image}:latest@${digestOf('e')}`]);
 });
 
-test('a mutable tag is right even when the answer for the first push arrives after the second was applied', async () => {
+test('a mutable tag gets its latest digest even if the answer for the first push arrives after the second was applied', async () => {
   const answer = Promise.withResolvers<{ digest: string }>();
   const asked = Promise.withResolvers<void>();
   let requests = 0;

@@ -22,7 +22,7 @@ async function jobsFor(watching: readonly ImagePolicy[], scan = job): Promise<Po
   return jobs;
 }
 
-test('a scan has the policies look again that watch its repository and ask Harbor, each once', async () => {
+test('a scan enqueues each policy that watches its repository and asks Harbor once', async () => {
   const asking = policyOf({ uid: 'asking', spec: specOf({ vulnerabilities }) });
   const others = [
     policyOf({ uid: 'none' }),
@@ -43,12 +43,12 @@ test('a scan has the policies look again that watch its repository and ask Harbo
   assert.deepEqual([ids[0] === ids[1], ids[0] === ids[2]], [true, false]);
 });
 
-test('a scan of a repository that nobody watches is no job', async () => {
+test('a scan of a repository that no policy watches enqueues no job', async () => {
   const asking = policyOf({ spec: specOf({ vulnerabilities }) });
   assert.deepEqual(await jobsFor([asking], { ...job, scanned: { ...scanned, path: 'shop/api' } }), []);
 });
 
-test('its job reconciles the policy as a poll would, and names the receiver as the cause', async () => {
+test('the job of a scan reconciles all tags of the policy, and names the receiver as its trigger', async () => {
   const world = createWorld();
   const policy = world.ports.policies.find('shop', 'web') ?? assert.fail();
   const [found = assert.fail()] = await jobsFor([{ ...policy, spec: specOf({ vulnerabilities }) }]);

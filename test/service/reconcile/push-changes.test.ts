@@ -27,7 +27,7 @@ async function changeAndDie(world: World, push = pushOf()): Promise<void> {
   await isReporting;
 }
 
-test('a change whose worker died before its report is reported by the next try', async () => {
+test('a change whose worker died before its report is reported by the retry of the push', async () => {
   const world = createWorld();
   await changeAndDie(world);
   assert.deepEqual([world.images(), world.results.size], [[`${image}:1.3.0`], 0]);
@@ -37,7 +37,7 @@ test('a change whose worker died before its report is reported by the next try',
   assert.equal(world.results.get('push-1 shop/web')?.afterMs, 2_000);
 });
 
-test('so it is when the policy was suspended meanwhile, or somebody set another image', async () => {
+test('a change whose worker died is reported even if the policy was suspended or the image was changed since', async () => {
   const suspended = createWorld();
   await changeAndDie(suspended);
   suspended.put(policyOf({ spec: specOf({ suspended: true }) }));
@@ -54,7 +54,7 @@ test('so it is when the policy was suspended meanwhile, or somebody set another 
   assert.deepEqual(recordOf(edited), { kind: 'updated', reason: 'Updated', changes: [to('1.3.0')] });
 });
 
-test('so it is where the worker that has the job next has not heard of the change', async () => {
+test('a change whose worker died is reported even by a worker whose watch has not seen the change', async () => {
   const world = createWorld();
   const [before] = world.workloads.values();
   await changeAndDie(world);
@@ -75,7 +75,7 @@ test('a later push that changes the image again does not hide the change of an e
   assert.equal(world.results.get('push-1 shop/web')?.tag, '1.3.0');
 });
 
-test('a push whose changes took several tries is recorded with all of them', async () => {
+test('a push whose changes took several attempts is recorded with all of them', async () => {
   const world = createWorld();
   await changeAndDie(world);
   const [changed] = world.workloads.values();
@@ -87,7 +87,7 @@ test('a push whose changes took several tries is recorded with all of them', asy
   assert.deepEqual(recordOf(world).changes, [to('1.3.0'), to('1.3.0')]);
 });
 
-test('a change that nobody could report is recorded with its push by whoever completes the history', async () => {
+test('a change that its own push could not report is recorded with that push by the next push', async () => {
   const world = createWorld();
   await changeAndDie(world);
   world.tags.set('1.4.0', digestOf('c'));
@@ -96,7 +96,7 @@ test('a change that nobody could report is recorded with its push by whoever com
   assert.deepEqual(recordOf(world, 'push-2').changes, [to('1.4.0', '1.3.0')]);
 });
 
-test('what a failing try has changed is in its record', async () => {
+test('the changes of an attempt that failed are in the record of the push', async () => {
   const world = createWorld();
   const targets = ['web', 'more'].map((name) => ({ kind: 'Deployment', namespace: 'shop', name }));
   setWorkload(world, { web: `${image}:1.2.3` }, { name: 'more', uid: 'more', hasAnnotations: true });
@@ -110,14 +110,14 @@ test('what a failing try has changed is in its record', async () => {
   assert.deepEqual([kind, changes], ['retrying', [to('1.3.0')]]);
 });
 
-test('a push that changed nothing is not recorded with the changes of others', async () => {
+test('a push that changed nothing is not recorded with the changes of other pushes', async () => {
   const world = createWorld();
   await processPush(pushOf({ id: 'push-2' }), contextOf(), world.ports);
   await processPush(pushOf(), contextOf(), world.ports);
   assert.deepEqual([recordOf(world).kind, recordOf(world).changes], ['unchanged', []]);
 });
 
-test('a change that is found is not counted again, nor is it a second Event of its workload', async () => {
+test('a change that a retry reports is not counted again, and has no second Event', async () => {
   const world = createWorld();
   const failing = withPorts(world.ports, { policies: { writeStatus: () => Promise.reject(new Error('500')) } });
   await assert.rejects(processPush(pushOf(), contextOf(), failing));
@@ -131,7 +131,7 @@ test('a change that is found is not counted again, nor is it a second Event of i
   assert.equal(world.statusOf('web').history?.[0]?.to, `${image}:1.3.0`);
 });
 
-test('the record on a workload keeps the last changes, and reads nothing that we would not write', () => {
+test('the record on a workload keeps the last changes, and forged entries are not read', () => {
   let workload = workloadOf({ web: `${image}:1.0.0` });
   const at = (index: number) => new Date(startTime + index * 60_000);
   for (let index = 0; index < 8; index++) {

@@ -8,7 +8,7 @@ import { changeTime, name, namespace, reconcile, uid } from './changed-world.ts'
 import { contextOf, createWorld } from './world.ts';
 
 for (const onFailure of ['Ignore', 'Rollback'] as const)
-  test(`the record of a push does not say that it is out where it failed on a workload: ${onFailure}`, async () => {
+  test(`a push that failed on one workload is never recorded as rolled out, with onFailure: ${onFailure}`, async () => {
     const world = createWorld({
       workloads: {
         readPods: async () => [

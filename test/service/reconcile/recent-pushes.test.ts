@@ -8,7 +8,7 @@ import { pushOf, startTime } from './world.ts';
 const ago = (ms: number) => new Date(startTime - ms).toISOString();
 const ids = (pushes: readonly PushJob[]) => pushes.map(({ id }) => id);
 
-test('a policy has missed the pushes of its repository since it was written, the last one of each tag', () => {
+test('the recent pushes that a policy missed are the latest of each tag of its repository since its spec was written', () => {
   const recent = createRecentPushes(() => startTime);
   for (const [id, tag, receivedMs] of [
     ['before', '1.2.0', 11_000],
@@ -22,7 +22,7 @@ test('a policy has missed the pushes of its repository since it was written, the
   assert.deepEqual(ids(recent.missedBy(policyOf({ createdAt: ago(60_000), writtenAt: ago(7_500) }))), ['again']);
 });
 
-test('a policy that was written since, cannot be used, or does not say when it was written has missed nothing', () => {
+test('a policy that was written after the pushes, is invalid, or has no known write time has missed none', () => {
   const recent = createRecentPushes(() => startTime);
   recent.remember(pushOf({ receivedAt: ago(5_000) }));
   const problem = { reason: 'InvalidPolicy', message: 'nothing is chosen' } as const;
@@ -33,7 +33,7 @@ test('a policy that was written since, cannot be used, or does not say when it w
   if (!('problem' in spec)) assert.deepEqual(recent.missedBy(policyOf({ createdAt: ago(60_000), spec: { problem, scope: spec } })), []);
 });
 
-test('pushes are remembered for ten minutes, and few of each repository', () => {
+test('recent pushes are remembered for ten minutes, and a bounded number for each repository', () => {
   const recent = createRecentPushes(() => startTime);
   const policy = policyOf({ createdAt: ago(3_600_000) });
   recent.remember(pushOf({ id: 'old', tag: 'old', receivedAt: ago(601_000) }));

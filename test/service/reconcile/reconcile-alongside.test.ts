@@ -13,7 +13,7 @@ const [a, b, c, d] = [digestOf('a'), digestOf('b'), digestOf('c'), digestOf('d')
 const setOf = (own: string, other: string, tag = '1.3.0') => digestOfSet(web, own, [{ image: proxyImage, tag, digest: other }]);
 const minute = 60_000;
 
-test('whichever is pushed first waits for the other, and one patch changes both', async () => {
+test('an image and its companion wait for each other in either order, and one patch changes both', async () => {
   for (const order of [
     [pushOwn, pushProxy],
     [pushProxy, pushOwn],
@@ -46,7 +46,7 @@ test('whichever is pushed first waits for the other, and one patch changes both'
   }
 });
 
-test('an image whose companion is missing waits with a reason that names it, then it is passed over, and taken when the companion comes after all', async () => {
+test('an image waits for its companion, is passed over after the maximum wait, and applied when the companion comes later', async () => {
   const world = startAlongside();
   await pushOwn(world, '1.4.0', d);
   const until = new Date(startTime + 30 * minute).toISOString().replace('.000', '');
@@ -76,14 +76,14 @@ test('an image whose companion is missing waits with a reason that names it, the
   assert.deepEqual(world.statusOf('web').incomplete, []);
 });
 
-test('images that were not together when the policy was written are brought together', async () => {
+test('a workload whose image and companion have different versions is brought to one version', async () => {
   const world = startAlongside();
   setWorkload(world, { web: `${image}:1.2.3`, proxy: `${proxyImage}:1.0.0` });
   await look(world);
   assert.deepEqual(runs(world), ['1.2.3', '1.2.3']);
 });
 
-test('a companion that somebody has replaced stays until the next image, and then goes along', async () => {
+test('a companion that somebody has replaced stays until the next image, and is changed with that', async () => {
   const world = startAlongside();
   await pushOwn(world, '1.3.0', b);
   await pushProxy(world, '1.3.0', c);
@@ -107,7 +107,7 @@ test('a companion that somebody has replaced stays until the next image, and the
   assert.deepEqual(runs(world), ['1.4.0', '1.4.0']);
 });
 
-test('a companion is not set back', async () => {
+test('a companion is not downgraded', async () => {
   const world = startAlongside();
   setWorkload(world, { web: `${image}:1.2.3`, proxy: `${proxyImage}:1.9.0` });
   await pushProxy(world, '1.3.0', c);
@@ -116,7 +116,7 @@ test('a companion is not set back', async () => {
   assert.match(world.statusOf('web').targets?.[0]?.message ?? '', /proxy runs 1\.9\.0, which is newer than 1\.3\.0/);
 });
 
-test('an approval is of the whole set: that of the own digest alone, or of another companion, does not count', async () => {
+test('an approval counts only for the digest of the whole set, not for that of the image or of another set', async () => {
   const world = startAlongside({ mode: 'Approval', alongside: { ...alongside, match: 'SameRevision' }, pin: 'Digest' });
   world.revisions.set(b, 'abcdef1').set(c, 'abcdef1').set(d, 'abcdef1').set(a, '0000000').set(digestOf('0'), '0000000');
   await pushProxy(world, '1.3.0', c);
@@ -135,7 +135,7 @@ test('an approval is of the whole set: that of the own digest alone, or of anoth
   assert.deepEqual(world.images().slice(0, 2), [`${image}:1.3.0@${b}`, `${proxyImage}:1.3.0@${d}`]);
 });
 
-test('a rejection is of the whole set, and the same image is tried with another companion', async () => {
+test('a rejection is of the whole set, and the same image is applied with another companion', async () => {
   const world = startAlongside({ mode: 'Approval', pin: 'Digest' });
   await pushProxy(world, '1.3.0', c);
   await pushOwn(world, '1.3.0', b);
@@ -150,7 +150,7 @@ test('a rejection is of the whole set, and the same image is tried with another 
   assert.deepEqual(world.images().slice(0, 2), [`${image}:1.3.0@${b}`, `${proxyImage}:1.3.0@${d}`]);
 });
 
-test('images of one commit are found whatever their tags are', async () => {
+test('companions of the same commit are found whatever their tags are', async () => {
   const world = startAlongside({ alongside: { ...alongside, match: 'SameRevision' } });
   world.revisions.set(a, '1111111').set(digestOf('0'), '1111111').set(b, 'abcdef1').set(c, 'abcdef1').set(d, '2222222');
   setWorkload(world, { web: `${image}:1.2.3`, proxy: `${proxyImage}:1.2.3` });
@@ -170,7 +170,7 @@ test('an image that does not name its commit has no companions of the same commi
   assert.match(world.statusOf('web').conditions?.[0]?.message ?? '', /does not say from which commit/);
 });
 
-test('tags that move are followed in pairs of one commit', async () => {
+test('mutable tags are followed in pairs of one commit', async () => {
   const strategy = strategies.digest({ tag: 'latest' });
   const world = startAlongside({ strategy, pin: 'Digest', alongside: { ...alongside, match: 'SameRevision' } });
   world.revisions.set(a, '1111111').set(digestOf('0'), '1111111').set(b, 'abcdef1').set(c, 'abcdef1');
@@ -183,7 +183,7 @@ test('tags that move are followed in pairs of one commit', async () => {
   assert.deepEqual(world.images(), [`${image}:latest@${b}`, `${proxyImage}:latest@${c}`]);
 });
 
-test('the minimum age is that of the set: another companion begins it anew', async () => {
+test('the minimum age counts for the whole set, and begins anew with another companion', async () => {
   const world = startAlongside({ minAgeMs: 10 * minute, pin: 'Digest' });
   setWorkload(world, { web: `${image}:1.2.3@${a}`, proxy: `${proxyImage}:1.2.3@${digestOf('0')}` });
   await pushProxy(world, '1.3.0', c);
@@ -199,7 +199,7 @@ test('the minimum age is that of the set: another companion begins it anew', asy
   assert.deepEqual(world.images().slice(0, 2), [`${image}:1.3.0@${b}`, `${proxyImage}:1.3.0@${d}`]);
 });
 
-test('nothing is changed where another policy changes the companion', async () => {
+test('a policy is stalled and changes nothing if another policy changes its companion', async () => {
   const other = policyOf({ name: 'proxies', spec: specOf({ repository: proxy }) });
   const world = startAlongside({}, { cluster: { policiesOf: () => [policyOf(), other] } });
   await pushProxy(world, '1.3.0', c);
@@ -212,7 +212,7 @@ test('nothing is changed where another policy changes the companion', async () =
   );
 });
 
-test('a companion that another policy changes is told before anything is to be changed, and no longer than that is so', async () => {
+test('a companion that another policy changes is reported before there is anything to change, until that is over', async () => {
   const other = policyOf({ name: 'proxies', spec: specOf({ repository: proxy }) });
   const others = [other];
   const world = startAlongside({}, { cluster: { policiesOf: () => [policyOf(), ...others] } });
@@ -224,7 +224,7 @@ test('a companion that another policy changes is told before anything is to be c
   assert.deepEqual(conditionsOf(world), ['Ready=True UpToDate']);
 });
 
-test('nothing is changed where two policies have the same companion: each would make a mixed pair for the other', async () => {
+test('two policies with the same companion for one workload change nothing, because each would mix the set of the other', async () => {
   const worker = { registry: 'registry.example.com', path: 'shop/worker' };
   const other = policyOf({ name: 'workers', spec: specOf({ alongside, repository: worker }) });
   const world = startAlongside({}, { cluster: { policiesOf: () => [policyOf(), other] } });
@@ -240,7 +240,7 @@ test('nothing is changed where two policies have the same companion: each would 
   assert.deepEqual(conditionsOf(world), ['Ready=False CompanionShared', 'Stalled=True CompanionShared']);
 });
 
-test('a companion without the demanded signature keeps both back', async () => {
+test('a companion without the demanded signature keeps the image back as well', async () => {
   const invalid: VerificationResult = { kind: 'invalid', why: 'signed by a stranger' };
   const verified: VerificationResult = { kind: 'verified', by: 'the team' };
   const asked: string[] = [];
@@ -259,7 +259,7 @@ test('a companion without the demanded signature keeps both back', async () => {
   assert.deepEqual([...new Set(asked)].toSorted(), ['shop/proxy', 'shop/web']);
 });
 
-test('a rollback brings both back, in one patch and one entry', async () => {
+test('a rollback restores an image and its companion in one patch and one history entry', async () => {
   const world = startAlongside();
   await pushProxy(world, '1.3.0', c);
   await pushOwn(world, '1.3.0', b);

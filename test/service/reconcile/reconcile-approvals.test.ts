@@ -19,7 +19,7 @@ async function rejectAsAda(world: World, actions: PolicyActions): Promise<boolea
   return requestAction(world, actions);
 }
 
-test('rejection: the image is not applied, the status says who rejected it and why, and something newer is pending again', async () => {
+test('rejection: a rejected image is not applied, the status says by whom and why, and a newer image is pending again', async () => {
   const world = start({ mode: 'Approval' });
   await push(world, '1.3.0', b);
   assert.ok(await rejectAsAda(world, { reject }));
@@ -44,7 +44,7 @@ test('rejection: the image is not applied, the status says who rejected it and w
   assert.deepEqual(world.images(), [`${image}:1.4.0`]);
 });
 
-test('rejection: a release takes it back once, and the same image can be rejected again', async () => {
+test('rejection: a release revokes the rejection once, and the same image can be rejected again', async () => {
   const world = start({ mode: 'Approval' });
   await push(world, '1.3.0', b);
   await requestAction(world, { reject });
@@ -55,14 +55,14 @@ test('rejection: a release takes it back once, and the same image can be rejecte
   assert.deepEqual([world.statusOf('web').pendingApproval, conditionsOf(world)], [undefined, held]);
 });
 
-test('rejection: approved at the same time, the image is not applied', async () => {
+test('rejection: an image that is approved and rejected at the same time is not applied', async () => {
   const world = start({ mode: 'Approval' });
   await push(world, '1.3.0', b);
   assert.ok(await requestAction(world, { reject, approve: `1.3.0@${b}` }));
   assert.deepEqual([world.images(), conditionsOf(world)], [[`${image}:1.2.3`], held]);
 });
 
-test('rejection: an image that nobody has pushed yet is rejected when it comes', async () => {
+test('rejection: an image that is rejected before its push is not applied when it is pushed', async () => {
   const world = start({ mode: 'Approval' });
   assert.equal(await requestAction(world, { reject }), false);
   await push(world, '1.3.0', b);
@@ -102,7 +102,7 @@ function startWithTwo(spec: Partial<PolicySpec> = {}) {
 
 const message = (world: World) => world.statusOf('web').conditions?.find(({ type }) => type === 'ApprovalRequired')?.message ?? '';
 
-test('approvals: two people approve, and the status shows who is missing, and until when', async () => {
+test('approvals: an image is applied after two approvals, and the status shows who is missing, and until when', async () => {
   const { world, approve, shown, wait } = startWithTwo();
   await push(world, '1.3.0', b);
   assert.match(message(world), /^1\.3\.0 waits for approval: 0 of 2 approvals: approve it with image-watcher approve shop\/web/);
@@ -118,7 +118,7 @@ test('approvals: two people approve, and the status shows who is missing, and un
   assert.equal(world.statusOf('web').history?.[0]?.trigger, 'Approval');
 });
 
-test('approvals: nobody is two people', async () => {
+test('approvals: two approvals of one person count once', async () => {
   const { world, approve, wait } = startWithTwo();
   await push(world, '1.3.0', b);
   await approve('ada');
@@ -134,7 +134,7 @@ test('approvals: the annotation of one person has no effect on a policy that ask
   assert.deepEqual(world.images(), [`${image}:1.2.3`]);
 });
 
-test('approvals: when the time is over, they end with a reason, and others are needed', async () => {
+test('approvals: expired approvals end with a reason, and others are needed', async () => {
   const { world, approve, wait, look, shown, told } = startWithTwo();
   await push(world, '1.3.0', b);
   await approve('ada');
@@ -151,7 +151,7 @@ test('approvals: when the time is over, they end with a reason, and others are n
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
 });
 
-test('approvals: a newer image ends them with a reason, and needs its own', async () => {
+test('approvals: a newer image ends the approvals of the former one with a reason, and needs its own', async () => {
   const { world, approve, shown, told } = startWithTwo();
   await push(world, '1.3.0', b);
   await approve('ada');
@@ -164,7 +164,7 @@ test('approvals: a newer image ends them with a reason, and needs its own', asyn
   assert.deepEqual(world.images(), [`${image}:1.4.0`]);
 });
 
-test('approvals: an edit of the policy ends them with a reason', async () => {
+test('approvals: an edit of the policy ends the approvals with a reason', async () => {
   const { world, approve, shown, told, wait } = startWithTwo();
   await push(world, '1.3.0', b);
   await approve('ada');
@@ -179,7 +179,7 @@ test('approvals: an edit of the policy ends them with a reason', async () => {
   assert.deepEqual(world.images(), [`${image}:1.2.3`]);
 });
 
-test('approvals: one that was taken back does not count, and the status says that it is gone', async () => {
+test('approvals: an approval that was withdrawn does not count, and the status says that it is gone', async () => {
   const { world, approve, takeBack, shown, told } = startWithTwo();
   await push(world, '1.3.0', b);
   await approve('ada');
@@ -190,7 +190,7 @@ test('approvals: one that was taken back does not count, and the status says tha
   assert.deepEqual(world.images(), [`${image}:1.2.3`]);
 });
 
-test('approvals: who last changed the policy does not count', async () => {
+test('approvals: the approval of the user who last changed the policy does not count', async () => {
   const { world, approve, shown } = startWithTwo({ approvals: { ...two.approvals, notByAuthor: true } });
   world.put({ ...policyIn(world), editedBy: 'ada' });
   await push(world, '1.3.0', b);
@@ -200,7 +200,7 @@ test('approvals: who last changed the policy does not count', async () => {
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
 });
 
-test('approvals: a service that is killed before it has recorded the last one applies the image all the same, once', async () => {
+test('approvals: a crash before the last approval is recorded does not prevent the image from being applied once', async () => {
   const { world, approve, wait } = startWithTwo();
   await push(world, '1.3.0', b);
   await approve('ada');

@@ -40,7 +40,7 @@ const byName: Record<string, [spec: Partial<PolicySpec>, tags?: Tags]> = {
   'semver, pinned by digest': [{ pin: 'Digest' }],
 };
 for (const [what, [spec, tags]] of Object.entries(byName)) {
-  test(`${what}: the best image is selected, even if something better is not an image`, async () => {
+  test(`the strategy ${what} selects the best image, even if a better tag is not an image`, async () => {
     const world = start(spec, tags);
     const outcome = await reconcile(world);
     const [, b = '1.0.2'] = tags ?? [];
@@ -48,7 +48,7 @@ for (const [what, [spec, tags]] of Object.entries(byName)) {
     assert.ok(world.images()[0]?.startsWith(`${image}:${b}`), world.images().join());
   });
 
-  test(`${what}: a push of something that is not an image changes nothing, and the result says what it is`, async () => {
+  test(`with the strategy ${what}, a push of something that is not an image changes nothing, and the result says what it is`, async () => {
     const world = start(spec, tags);
     const [, , c = '1.0.3'] = tags ?? [];
     const outcome = await reconcile(world, { hint: { tag: c, digest: digestOf('c') }, announced: true });
@@ -77,7 +77,7 @@ test('a mutable tag that becomes something other than an image changes nothing',
 for (const [what, [spec, tags]] of Object.entries(byName)) {
   // Of artifacts no creation time is known.
   const isByTime = what === 'newest';
-  test(`${what}: content for image volumes alone need ${isByTime ? '' : 'not '}be runnable`, async () => {
+  test(`with the strategy ${what}, the content of image volumes alone need ${isByTime ? '' : 'not '}be runnable`, async () => {
     const [a, b, c] = tags ?? ['1.0.1', '1.0.2', '1.0.3'];
     const targets = [{ ...webDeployment, volumes: true }];
     const volumes = [{ name: 'volumes/web', image: `${image}:${a}`, index: 0 }];
@@ -95,7 +95,7 @@ for (const [what, [spec, tags]] of Object.entries(byName)) {
     }
   });
 
-  test(`${what}: content that a container runs too must be runnable`, async () => {
+  test(`with the strategy ${what}, the content of a container and an image volume must be runnable`, async () => {
     const [a, b, c] = tags ?? ['1.0.1', '1.0.2', '1.0.3'];
     const world = start({ ...spec, targets: [{ ...webDeployment, volumes: true }] }, tags);
     setWorkload(world, { web: `${image}:${a}` }, { volumes: [{ name: 'volumes/web', image: `${image}:${a}`, index: 0 }] });
@@ -107,7 +107,7 @@ for (const [what, [spec, tags]] of Object.entries(byName)) {
   });
 }
 
-test('a poll finds content for image volumes alone', async () => {
+test('a poll finds new content for a target with image volumes alone', async () => {
   const world = start({ targets: [{ ...webDeployment, volumes: true }] }, ['1.0.2', '1.0.1', '1.0.3']);
   setWorkload(world, { web: 'busybox:1' }, { volumes: [{ name: 'volumes/web', image: `${image}:1.0.2`, index: 0 }] });
   const { repository, pollIntervalMs: intervalMs } = specOf();
@@ -128,7 +128,7 @@ test('many tags that are not images do not hide the best image', async () => {
   assert.deepEqual(world.images(), [`${image}:1.0.2`]);
 });
 
-test('the search stops after a hundred tags that are not images', async () => {
+test('the search for an image stops after a hundred tags that are not images', async () => {
   const world = start();
   for (let patch = 10; patch < 300; patch++) world.tags.set(`1.0.${patch}`, digestOf('c'));
   const outcome = await reconcile(world);
@@ -137,14 +137,14 @@ test('the search stops after a hundred tags that are not images', async () => {
   assert.equal(world.requests.filter((request) => request.startsWith('HEAD')).length, 100);
 });
 
-test('newest: a tag that is not an image does not use up the reads of a reconcile', async () => {
+test('with the strategy newest, a tag that is not an image does not use up the reads of a reconcile', async () => {
   const world = start({ strategy: strategies.newest() });
   for (let index = 0; index < 250; index++) world.tags.set(`chart-${index}`, digestOf('c'));
   assert.equal((await reconcile(world)).kind, 'updated');
   assert.deepEqual(world.images(), [`${image}:1.0.2`]);
 });
 
-test('newest: of thousands of tags that are not images a bounded number is read in a reconcile, and the rest later', async () => {
+test('with the strategy newest, a bounded number of tags that are not images is read in each reconcile', async () => {
   const world = start({ strategy: strategies.newest() });
   for (let index = 0; index < 1_000; index++) world.tags.set(`zz-${index}`, digestOf('c'));
   await reconcile(world).catch(() => {});
@@ -163,7 +163,7 @@ test('a poll does not find tags that are not images, and reports no missed webho
   assert.deepEqual([world.jobs, [...world.unannounced]], [[], []]);
 });
 
-test('a chart is not selected where the target is not known yet', async () => {
+test('a chart is not selected as an image, even while the target is missing', async () => {
   const world = start();
   world.workloads.clear();
   const outcome = await reconcile(world);
@@ -173,7 +173,7 @@ test('a chart is not selected where the target is not known yet', async () => {
   assert.deepEqual([only.kind, only.reason, only.selection], ['stalled', 'NotAnImage', undefined]);
 });
 
-test('what is not an image is not shown as selected either where something newer runs', async () => {
+test('a tag that is not an image is not shown as selected, even where something newer runs', async () => {
   const world = start({ pin: 'Digest' });
   setWorkload(world, { web: `${image}:2.0.0@${digestOf('d')}` });
   const outcome = await reconcile(world);

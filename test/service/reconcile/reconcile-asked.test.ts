@@ -30,7 +30,7 @@ const jobsOf = (world: World) =>
     withNew: false,
   });
 
-test('a release from long ago does not prevent the target from being resumed', async () => {
+test('an old release annotation does not prevent the policy from continuing when the target is resumed', async () => {
   const world = await start({ release: '2026-01-01T00:00:00Z' });
   setWorkload(world, { web: `${image}:1.3.0` }, { paused: true });
   world.tags.set('1.3.1', digestOf('c'));
@@ -42,7 +42,7 @@ test('a release from long ago does not prevent the target from being resumed', a
   );
 });
 
-test('a requested rollback that was withdrawn or replaced before its turn is not done', async () => {
+test('a requested rollback that was withdrawn or replaced before its job runs is not done', async () => {
   for (const later of [{}, { rollbackTo: '1.2.2' }] satisfies PolicyActions[]) {
     const world = await start({ rollbackTo: '1.2.3' });
     const [job] = jobsOf(world);
@@ -53,7 +53,7 @@ test('a requested rollback that was withdrawn or replaced before its turn is not
   }
 });
 
-test('a rollback of a policy that replaces a tag changes only what runs the tag that it wrote', async () => {
+test('a rollback of a policy that replaces a tag changes only containers that run the tag it wrote', async () => {
   const to = '1.2.3-base.20261123';
   const spec = specOf({ strategy: strategies.replace({ from: '1.2.3', to }) });
   for (const [runs, becomes] of [

@@ -47,7 +47,7 @@ const ways: Record<string, Partial<PolicySpec>> = {
 };
 for (const [artifact, tag] of Object.entries(selected) as [Artifact, string][]) {
   for (const [way, spec] of Object.entries(ways)) {
-    test(`${artifact}, ${way}: the best one of its kind is selected`, async () => {
+    test(`a policy for ${artifact} with ${way} selects the best tag of its kind`, async () => {
       const world = start(artifact, all, spec);
       assert.equal((await reconcile(world)).kind, 'updated');
       assert.ok(world.images()[0]?.startsWith(`${image}:${tag}`), world.images().join());
@@ -58,7 +58,7 @@ for (const [artifact, tag] of Object.entries(selected) as [Artifact, string][]) 
     const pushed = `1.0.${index}`;
     const why = (unusable[content] as Partial<Record<Artifact, string>>)[artifact];
     if (why === undefined || index === 0) continue;
-    test(`${artifact}: the push of ${content} changes nothing, and the result says what would select it`, async () => {
+    test(`a push of ${content} changes nothing for a policy for ${artifact}, and the result says what would select it`, async () => {
       const world = start(artifact, all);
       const outcome = await reconcile(world, { hint: { tag: pushed, digest: digestOf('abcdef'[index] ?? '0') }, announced: true });
       assert.deepEqual([outcome.kind, outcome.reason], ['ignored', artifact === 'Image' ? 'NotAnImage' : 'OtherArtifact']);
@@ -84,7 +84,7 @@ test('a repository without any chart stalls a policy for charts, and says why', 
   assert.match(only.message, /1\.0\.1 is no Helm chart: .*selects it, and none of the next 1 can be used$/);
 });
 
-test('policies for images and for charts of one repository share what is known of its tags, and none gets the content of the other', async () => {
+test('policies for images and for charts of one repository share facts about tags, and select only their own content', async () => {
   const world = start('Image', all, { strategy: strategies.newest() });
   await reconcile(world);
   assert.deepEqual(world.images(), [`${image}:1.0.1`]);
@@ -94,7 +94,7 @@ test('policies for images and for charts of one repository share what is known o
   assert.deepEqual(world.images(), [`${image}:1.0.2`]);
 });
 
-test('a poll finds a chart for the policy for charts, and nothing for the one for images', async () => {
+test('a poll finds a chart for a policy for charts, and nothing for a policy for images', async () => {
   for (const [artifact, jobs] of [
     ['Chart', 1],
     ['Image', 0],

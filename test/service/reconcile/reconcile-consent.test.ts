@@ -32,14 +32,14 @@ const runsThere = (world: World, runsImage: string) => setWorkload(world, { web:
 const stalled = { type: 'Stalled', status: 'True', reason: 'NoConsent', message: '' } as const;
 const running = (world: World) => world.workloads.get('Deployment/ops/web')?.containers[0]?.image;
 
-test('the target consents: it is read before the patch, and its Namespace is not', async () => {
+test('the consent of a target is read before the patch, and that of its Namespace is not needed then', async () => {
   const world = start({ onTarget: 'shop' });
   const outcome = await reconcile(world);
   assert.deepEqual([outcome.kind, outcome.legacy, running(world)], ['updated', [], `${image}:1.3.0`]);
   assert.deepEqual(world.requests, ['HEAD 1.3.0', 'GET web', 'PATCH web']);
 });
 
-test('the Namespace consents', async () => {
+test('a target is changed if its Namespace consents', async () => {
   const world = start({ onNamespace: '*' });
   assert.equal((await reconcile(world)).kind, 'updated');
   assert.deepEqual(world.requests, ['HEAD 1.3.0', 'GET web', 'GET namespace ops', 'PATCH web']);
@@ -75,7 +75,7 @@ test('without consent the outcome and the requests are the same, whatever the ta
   }
 });
 
-test('a selector reveals nothing about workloads that have not consented, not even their number', async () => {
+test('a selector reveals nothing about workloads without consent, not even their number', async () => {
   const selected = { kind: 'Deployment', namespace: 'ops', selector: { matchLabels: { uses: 'web' } } };
   const select = (count: number, more: Partial<Workload> = {}) => {
     const world = start({ spec: specOf({ targets: [selected] }) });
@@ -103,7 +103,7 @@ test('a selector reveals nothing about workloads that have not consented, not ev
   assert.doesNotMatch(JSON.stringify(outcome), /w[0-9]/);
 });
 
-test('a withdrawn consent counts although the cache still has it, and nothing about the target is revealed', async () => {
+test('a withdrawn consent of a target counts although the cache still has it, and nothing about the target is revealed', async () => {
   const world = start({ onTarget: 'shop' });
   const cached = world.workloads.get('Deployment/ops/web');
   setWorkload(world, { web: `${image}:1.2.3` }, { namespace: 'ops' });
@@ -112,7 +112,7 @@ test('a withdrawn consent counts although the cache still has it, and nothing ab
   assert.doesNotMatch(JSON.stringify(outcome), /1\.2\.3/);
 });
 
-test('a withdrawn consent of the Namespace counts, although the watch has not delivered it yet', async () => {
+test('a withdrawn consent of a Namespace counts even if the watch has not delivered it yet', async () => {
   const world = start({ onNamespace: 'shop' });
   let known: string | null = 'shop';
   const readNamespaceConsent = async () => (known = null);
@@ -121,7 +121,7 @@ test('a withdrawn consent of the Namespace counts, although the watch has not de
   assert.doesNotMatch(JSON.stringify(outcome), /1\.2\.3/);
 });
 
-test('a consent withdrawn or a policy suspended while signatures are verified counts: a slow registry permits no patch', async () => {
+test('a consent that is withdrawn or a policy that is suspended while signatures are verified prevents the patch', async () => {
   const spec = specOf({ targets: [target], verification: { keys: [{ secret: 'cosign', key: 'cosign.pub' }], signers: [] }, minAgeMs: 1 });
   const latest = { tag: '1.3.0', digest: digestOf('b'), selectedAt: '2026-01-01T00:00:00Z' };
   const during = (world: World, happens: () => void) =>
@@ -154,7 +154,7 @@ test('a consent withdrawn or a policy suspended while signatures are verified co
   assert.ok(!asked(suspended));
 });
 
-test('a Namespace that may not be read is a missing consent, and one that cannot be read is retried', async () => {
+test('a Namespace that may not be read counts as without consent, and one that cannot be read is retried', async () => {
   const denied = new PermanentError('NoConsent', 'grant the verb "get" on "namespaces"');
   const world = start({ onNamespace: 'shop' });
   const outcome = await reconcile(world, { workloads: { readConsent: () => Promise.reject(denied) } });
@@ -164,7 +164,7 @@ test('a Namespace that may not be read is a missing consent, and one that cannot
   await assert.rejects(reconcile(world, { workloads: { refreshConsents: () => Promise.reject(away) } }), away);
 });
 
-test('legacy leaves a policy its single Deployment where nobody has answered, with a warning, and nothing else', async () => {
+test('crossNamespace: legacy allows a single Deployment where nobody has answered, with a warning, and nothing else', async () => {
   const former = { legacyTarget: target };
   const legacy = { cluster: { crossNamespace: 'legacy' } } as const;
   const world = start(former);
@@ -185,7 +185,7 @@ test('legacy leaves a policy its single Deployment where nobody has answered, wi
   }
 });
 
-test('the configuration decides before the owners', async () => {
+test('crossNamespace: deny and allow decide before the owners of a target', async () => {
   const denied = start({ onTarget: '*', legacyTarget: target });
   const outcome = await reconcile(denied, { cluster: { crossNamespace: 'deny' } });
   assert.equal(outcome.reason, 'CrossNamespaceDenied');
@@ -196,7 +196,7 @@ test('the configuration decides before the owners', async () => {
   for (const world of [denied, allowed]) assert.ok(!world.requests.includes('GET namespace ops'));
 });
 
-test('neither changes nor rollouts of an invisible workload create a job, and each new consent does', async () => {
+test('changes and rollouts of a workload without consent create no job, and each new consent does', async () => {
   const world = start({ status: { ...stalledStatus('NoConsent'), history: [] } });
   const jobs = () => {
     const policy = world.policies.get('shop/web');
@@ -230,7 +230,7 @@ test('neither changes nor rollouts of an invisible workload create a job, and ea
   assert.notEqual(jobs()[0], consented[0]);
 });
 
-test('one refusal does not delay the other targets', async () => {
+test('a target without consent does not delay the other targets', async () => {
   const world = start({ spec: specOf({ targets: [target, webDeployment] }) });
   setWorkload(world, { web: `${image}:1.2.3` });
   const outcome = await reconcile(world);
@@ -238,7 +238,7 @@ test('one refusal does not delay the other targets', async () => {
   assert.deepEqual([running(world), world.images()], [`${image}:1.2.3`, [`${image}:1.3.0`]]);
 });
 
-test('when the object read for the consent shows that another replica was faster, the registry is asked again', async () => {
+test('the registry is asked again if the read of the consent shows that another replica has changed the target', async () => {
   const world = start({ onTarget: '*', spec: latestSpec({ targets: [target] }) });
   const cached = world.workloads.get('Deployment/ops/web');
   setWorkload(world, { web: `${image}:latest@${digestOf('e')}` }, { namespace: 'ops', allowPoliciesFrom: '*' });

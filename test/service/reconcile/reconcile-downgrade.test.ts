@@ -20,20 +20,20 @@ function start(): World {
 const reconcile = (world: World, request: Partial<ReconcileRequest> = {}, ports: PortOverrides = {}) =>
   reconcilePolicy({ policy: { namespace, name, uid }, announced: false, ...request }, withPorts(world.ports, ports), signal);
 
-test('the image is downgraded when the best of all tags is an older one', async () => {
+test('with allowDowngrade the image is downgraded when the best of all tags is an older one', async () => {
   const world = start();
   world.tags.delete('1.3.0');
   const outcome = await reconcile(world);
   assert.deepEqual([outcome.kind, outcome.tag, world.images()], ['updated', '1.2.3', [`${image}:1.2.3`]]);
 });
 
-test('the image is not downgraded when somebody pushes an older tag again', async () => {
+test('with allowDowngrade the image is not downgraded by another push of an older tag', async () => {
   const world = start();
   const outcome = await reconcile(world, { hint: { tag: '1.2.3', digest: digestOf('a') }, announced: true });
   assert.deepEqual([outcome.kind, outcome.tag, world.images()], ['unchanged', '1.3.0', [`${image}:1.3.0`]]);
 });
 
-test('the image is updated to an announced tag, even if the registry does not list it yet', async () => {
+test('with allowDowngrade the image is updated to an announced tag that the registry does not list yet', async () => {
   const world = start();
   const hint = { tag: '1.4.0', digest: digestOf('f') };
   const outcome = await reconcile(
@@ -44,7 +44,7 @@ test('the image is updated to an announced tag, even if the registry does not li
   assert.deepEqual([outcome.kind, world.images()], ['updated', [`${image}:1.4.0`]]);
 });
 
-test('when somebody else changed the image since the registry was asked, it is asked again', async () => {
+test('with allowDowngrade the registry is asked again if somebody else has changed the image since', async () => {
   const world = start();
   world.tags.delete('1.3.0');
   let conflicts = 1;
@@ -58,7 +58,7 @@ test('when somebody else changed the image since the registry was asked, it is a
   assert.deepEqual([outcome.kind, outcome.tag, world.images()], ['unchanged', '1.5.0', [`${image}:1.5.0`]]);
 });
 
-test('simultaneous pushes lead to the highest, whichever answer arrives first', async () => {
+test('with allowDowngrade simultaneous pushes lead to the highest version, whichever answer arrives first', async () => {
   const world = start();
   const versions = ['1.5.0', '1.10.0', '1.4.0'];
   for (const version of versions) world.tags.set(version, digestOf('f'));
@@ -66,7 +66,7 @@ test('simultaneous pushes lead to the highest, whichever answer arrives first', 
   assert.deepEqual(world.images(), [`${image}:1.10.0`]);
 });
 
-test('a mutable tag needs no list', async () => {
+test('with allowDowngrade a mutable tag needs no list of tags', async () => {
   const world = start();
   world.put(policyOf({ spec: latestSpec({ allowDowngrade: true }) }));
   world.tags.set('latest', digestOf('d'));

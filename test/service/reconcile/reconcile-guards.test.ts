@@ -27,7 +27,7 @@ test('dry run: the plan is written to the status and one Event, and nothing else
   assert.deepEqual(reasonsOf(world), ['ImagePolicy DryRun']);
 });
 
-test('approval: the pending candidate is what is approved, and a newer push replaces it', async () => {
+test('approval: only the pending candidate can be approved, and a newer push replaces it', async () => {
   const world = start({ mode: 'Approval' });
   await push(world, '1.3.0', b);
   assert.deepEqual(world.statusOf('web').pendingApproval, { tag: '1.3.0', digest: b });
@@ -64,7 +64,7 @@ test('approval: an approved tag that has moved is not applied', async () => {
   assert.deepEqual(world.statusOf('web').pendingApproval, { tag: '1.3.0', digest: c });
 });
 
-test('approval: a failure keeps the pending candidate', async () => {
+test('approval: a failing push does not clear the pending candidate', async () => {
   const world = start({ mode: 'Approval' });
   await push(world, '1.3.0', b);
   const ports = withPorts(world.ports, { registry: { headManifest: () => Promise.reject(new Error('ECONNRESET')) } });
@@ -96,7 +96,7 @@ test('window: an update waits for the next window with a delayed job, and is app
   assert.deepEqual([world.statusOf('web').waiting, conditionsOf(world)], [undefined, ['Ready=True UpToDate']]);
 });
 
-test('held: a manual rollback stays until there is something newer or it is released', async () => {
+test('held: a manual rollback stays until there is a newer image or somebody releases it', async () => {
   const world = start();
   await push(world, '1.3.0', b);
   const byHand = () =>
@@ -114,7 +114,7 @@ test('held: a manual rollback stays until there is something newer or it is rele
   assert.deepEqual([world.images(), conditionsOf(world)], [[`${image}:1.3.1`], ['Ready=True UpToDate']]);
 });
 
-test('held: a release at a future time is reported at once, may be moved, and takes effect then', async () => {
+test('held: a release at a future time is shown at once, may be moved, and takes effect at its time', async () => {
   let at = startTime;
   const world = start({}, { cluster: { now: () => at } });
   await push(world, '1.3.0', b);
@@ -140,7 +140,7 @@ test('held: a release at a future time is reported at once, may be moved, and ta
   assert.deepEqual([world.images(), conditionsOf(world)], [[`${image}:1.3.0`], ['Ready=True UpToDate']]);
 });
 
-test('reverted: a GitOps tool is not fought, and a release causes one more attempt', async () => {
+test('reverted: a change that a GitOps tool has reverted is not repeated endlessly, and a release allows one more', async () => {
   let at = startTime;
   const world = start({}, { cluster: { now: () => at } });
   const changes = () => world.requests.filter((request) => request.startsWith('PATCH')).length;
@@ -161,7 +161,7 @@ test('reverted: a GitOps tool is not fought, and a release causes one more attem
   assert.deepEqual([changes(), world.images()], [3, [`${image}:1.3.0`]]);
 });
 
-test('rewritten: what admission makes of the image is not requested again', async () => {
+test('rewritten: an image that admission has rewritten is not written again', async () => {
   const world = start();
   const { patchImages } = world.ports.workloads;
   const rewriting = withPorts(world.ports, {
@@ -192,7 +192,7 @@ test('held: a crash between the patch and the status does not hold a container',
   assert.deepEqual([world.images(), conditionsOf(world)], [[`${image}:1.3.1`], ['Ready=True UpToDate']]);
 });
 
-test('a request is answered by a reconcile, whatever it finds', async () => {
+test('a request to check is answered by a reconcile, whatever its result', async () => {
   const world = start();
   assert.ok(await requestAction(world, { requestedAt: 'now' }));
   assert.deepEqual([world.images(), world.statusOf('web').lastHandledRequest], [[`${image}:1.3.0`], 'now']);
@@ -206,7 +206,7 @@ test('a request is answered by a reconcile, whatever it finds', async () => {
   assert.deepEqual([missing.statusOf('web').lastHandledRequest, conditionsOf(missing)?.[1]], ['again', 'Stalled=True TargetNotFound']);
 });
 
-test('a replica that has not seen the annotation yet reads it', async () => {
+test('a replica whose cache lacks the annotation of an approval reads the policy', async () => {
   const world = start({ mode: 'Approval' });
   await push(world, '1.3.0', b);
   const older = policyIn(world);
@@ -217,7 +217,7 @@ test('a replica that has not seen the annotation yet reads it', async () => {
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
 });
 
-test('paused: nothing is changed until it is resumed, which enqueues the policy', async () => {
+test('paused: a paused target is not changed until it is resumed, which enqueues the policy', async () => {
   const world = start();
   setWorkload(world, { web: `${image}:1.2.3` }, { paused: true });
   await push(world, '1.3.0', b);
@@ -229,7 +229,7 @@ test('paused: nothing is changed until it is resumed, which enqueues the policy'
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
 });
 
-test('a release of the selected image makes a job also where the status is about the image before, which failed after the rollback', () => {
+test('a release of the selected image makes a job even if the status is about the former image, which failed after a rollback', () => {
   const jobWith = (rejected: PolicyStatus['rejected'], release: string) => {
     const status = { ...stalledStatus('RolloutFailed'), latest: { tag: '1.3.0', digest: b, selectedAt: '2026-03-01T12:00:00Z' } };
     return actionJob(policyOf({ actions: { release }, status: { ...status, ...(rejected && { rejected }) } }))?.source;

@@ -7,7 +7,7 @@ import { digestOf, policyOf, specOf, webDeployment, workloadOf } from '../../cor
 import { rolloutOf } from '../../core/rollout/rollout-samples.ts';
 import { contextOf, createWorld, image, pushOf, startTime } from './world.ts';
 
-test('reverted: a GitOps tool that reverts thirty workloads is not fought either', async () => {
+test('reverted: a GitOps tool that reverts thirty workloads is not fought endlessly', async () => {
   let at = startTime;
   const world = createWorld({ cluster: { now: () => at } });
   const labels = { app: 'web' };

@@ -46,7 +46,7 @@ function policy(world: World) {
   return found;
 }
 
-test('a young image is pending in the status, the conditions and the result of the push, whose job completes', async () => {
+test('an image that is too young is pending in the status, the conditions and the result of the push, whose job completes', async () => {
   const { world, push, waits, conditions } = start();
   await push('1.3.0', 'b');
   assert.deepEqual(world.images(), [`${image}:1.2.3`]);
@@ -75,7 +75,7 @@ test('a pending image is applied when it is old enough, and nothing is pending a
   assert.equal(world.statusOf('web').history?.[0]?.trigger, 'WaitOver');
 });
 
-test('an image gets older outside of the update windows: it waits for its age, then for the window, and is applied when that opens', async () => {
+test('an image that waits first for its age and then for a window is applied when the window opens', async () => {
   const { world, at, push, ring, waits, conditions } = start({ windows: [{ from: '14:00', to: '15:00', timeZone: 'UTC' }] });
   await push('1.3.0', 'b');
   assert.deepEqual([waits(), conditions()], ['1.3.0 MinAge until minute 30', ['Ready=False MinAge', 'Reconciling=True MinAge']]);
@@ -88,7 +88,7 @@ test('an image gets older outside of the update windows: it waits for its age, t
   assert.deepEqual([world.images(), waits()], [[`${image}:1.3.0`], undefined]);
 });
 
-test('newer pushes do not replace the pending image, and start to wait when it was applied', async () => {
+test('newer pushes do not replace the pending image, and wait for their age from when it was applied', async () => {
   const { world, at, push, ring, waits } = start();
   await push('1.3.0', 'b');
   at(10);
@@ -129,7 +129,7 @@ for (const [name, prepare] of [
   });
 }
 
-test('a tag that is pushed again with another digest starts to wait again', async () => {
+test('a tag that is pushed again with another digest waits for its age anew', async () => {
   const { at, push, waits } = start();
   await push('1.3.0', 'b');
   at(10);
@@ -137,7 +137,7 @@ test('a tag that is pushed again with another digest starts to wait again', asyn
   assert.equal(waits(), '1.3.0 MinAge until minute 40');
 });
 
-test('a deleted tag is not applied, and nothing is pending without another one', async () => {
+test('a pending tag that was deleted is not applied, and nothing else becomes pending', async () => {
   const { world, at, push, ring, waits, conditions } = start();
   await push('1.3.0', 'b');
   world.tags.delete('1.3.0');
@@ -146,7 +146,7 @@ test('a deleted tag is not applied, and nothing is pending without another one',
   assert.deepEqual([world.images(), waits(), conditions()], [[`${image}:1.2.3`], undefined, ['Ready=True UpToDate']]);
 });
 
-test('an image that somebody deployed manually meanwhile does not wait', async () => {
+test('an image that somebody deployed manually does not wait for its age', async () => {
   const { world, at, push, ring, waits } = start();
   await push('1.3.0', 'b');
   setWorkload(world, { web: `${image}:1.4.0` });
@@ -156,7 +156,7 @@ test('an image that somebody deployed manually meanwhile does not wait', async (
   assert.deepEqual([world.images(), waits()], [[`${image}:1.4.0`], undefined]);
 });
 
-test('changes of the policy meanwhile do not replace the pending image', async () => {
+test('pushes of other tags and failures do not replace the pending image', async () => {
   const { world, push, waits } = start();
   await push('1.3.0', 'b');
   await push('1.0.0', 'e');
@@ -169,14 +169,14 @@ test('changes of the policy meanwhile do not replace the pending image', async (
   assert.equal(waits(), '1.3.0 MinAge until minute 30');
 });
 
-test('a push of an older tag is unchanged while something is pending, and the policy still waits', async () => {
+test('a push of an older tag changes nothing while an image is pending, and the policy still waits', async () => {
   const { world, push, conditions } = start();
   await push('1.3.0', 'b');
   await push('1.0.0', 'e');
   assert.deepEqual([world.results.get('push-1.0.0 shop/web')?.kind, conditions()?.[0]], ['unchanged', 'Ready=False MinAge']);
 });
 
-test('the first image of a policy waits as well, and the running one does not', async () => {
+test('the first image that a policy selects waits for its age, and the running image does not', async () => {
   const { world, waits, conditions } = start();
   const look = () =>
     processTask(
@@ -191,7 +191,7 @@ test('the first image of a policy waits as well, and the running one does not', 
   assert.equal(waits(), '1.2.3 MinAge until minute 30');
 });
 
-test('an image found by a poll waits, and the next polls leave it pending', async () => {
+test('an image found by a poll waits for its age, and later polls leave it pending', async () => {
   const { world, at, waits } = start();
   world.tags.set('1.3.0', digestOf('b'));
   const poll = async (minutes: number) => {
@@ -208,7 +208,7 @@ test('an image found by a poll waits, and the next polls leave it pending', asyn
   assert.deepEqual([world.images(), waits()], [[`${image}:1.3.0`], undefined]);
 });
 
-test('a shorter minAge counts from the first sight, and without one nothing waits', async () => {
+test('a shortened minAge counts from when the image was first seen, and without minAge nothing waits', async () => {
   for (const [spec, minutes] of [
     [{ minAgeMs: 10 * minute }, 10],
     [{}, 1],
@@ -241,7 +241,7 @@ test('a mutable tag is applied when it has not moved for the minimum age', async
   assert.deepEqual(world.images(), [`${image}:latest@${digestOf('c')}`]);
 });
 
-test('an image that ran before is not young again', async () => {
+test('an image that ran before does not wait for its age again', async () => {
   const { world, at, push, ring, waits } = start();
   await push('1.3.0', 'b');
   at(30);
@@ -275,7 +275,7 @@ test('a delayed job for a wait that is over sends no request', async () => {
   assert.deepEqual([world.images(), world.requests], [[`${image}:1.2.3`], ['GET policy web']]);
 });
 
-test('a delayed job that runs too early waits again', async () => {
+test('a delayed job that runs before its time waits again', async () => {
   const { at, push, ring } = start();
   await push('1.3.0', 'b');
   at(29);

@@ -42,21 +42,21 @@ const reconcileJob = (world: World) =>
     world.ports,
   );
 
-test('the tag whose image was created last is selected', async () => {
+test('the strategy newest selects the tag whose image was created last', async () => {
   const world = start({ a: 1, b: 3, c: 2 });
   await reconcileJob(world);
   assert.deepEqual(world.images(), [`${image}:b`]);
   assert.deepEqual(world.statusOf('web').latest?.createdAt, '2026-03-03T00:00:00.000Z');
 });
 
-test('a tag that is not a candidate by its name is not requested', async () => {
+test('the strategy newest does not request a tag that the filter excludes by its name', async () => {
   const world = start({ 'main-a': 1, 'pr-7': 3, 'main-b': 2 }, { strategy: filterTags(strategies.newest(), { allow: 'main-.*' }) });
   await reconcileJob(world);
   assert.deepEqual(world.images(), [`${image}:main-b`]);
   assert.ok(!world.requests.includes('HEAD pr-7'), world.requests.join());
 });
 
-test('a push costs one HEAD and one image, never a list, once it is known what runs', async () => {
+test('with the strategy newest a push costs one HEAD and one image, never a list, once the running image is known', async () => {
   const world = start({ a: 1 });
   await reconcileJob(world);
   for (const [index, tag] of ['b', 'c'].entries()) {
@@ -67,7 +67,7 @@ test('a push costs one HEAD and one image, never a list, once it is known what r
   }
 });
 
-test('after a restart the status provides the creation time of the selection, without another request', async () => {
+test('after a restart the strategy newest takes the creation time of the selection from the status, without a request', async () => {
   const world = start({ a: 1, b: 2 });
   await reconcileJob(world);
   putTag(world, 'c', 2, 3);
@@ -94,20 +94,20 @@ test('a tag that moves to a newer image is followed where digests are pinned', a
   assert.deepEqual(world.images(), [`${image}:main@${digestOf('7')}`]);
 });
 
-test('an image without a creation time is ignored, and the result says so', async () => {
+test('the strategy newest ignores a push of an image without a creation time, and the result says so', async () => {
   const world = start({ a: 1, b: undefined });
   const outcome = await reconcile(world, { hint: { tag: 'b', digest: digestOf('1') }, announced: true });
   assert.deepEqual([outcome.kind, outcome.reason], ['ignored', 'NotSelected']);
   assert.match(outcome.message, /does not say when it was created/);
 });
 
-test('a repository without any creation time stalls the policy, with an example', async () => {
+test('the strategy newest stalls a policy whose repository has no creation times, with an example', async () => {
   const outcome = await reconcile(start({ a: undefined, b2: undefined }));
   assert.deepEqual([outcome.kind, outcome.reason], ['stalled', 'NoMatchingTag']);
   assert.match(outcome.message, /none of the 2 tags .* was created last; for example the image of "b2" does not say/);
 });
 
-test('a running image that was deleted from the registry is never downgraded, however often and by whomever it is reconciled', async () => {
+test('a running image that was deleted from the registry is never downgraded, whatever causes the reconcile', async () => {
   const world = start({ a: 5, b: 2 });
   await reconcileJob(world);
   assert.equal(world.statusOf('web').latest?.tag, 'a');
@@ -134,7 +134,7 @@ test('a running image that was deleted and never selected cannot be compared, an
   assert.match(outcome.message, /of "a" it is not known when it was created/);
 });
 
-test('of a large repository a bounded number of images is read in each reconcile, the likely newest first, and the next one continues', async () => {
+test('the strategy newest reads a bounded number of images in each reconcile, the likely newest first, and then continues', async () => {
   const world = start({ 'build-1': 1 });
   for (let build = 2; build <= 250; build++) {
     const digest = `sha256:${String(build).padStart(64, '0')}`;
@@ -152,7 +152,7 @@ test('of a large repository a bounded number of images is read in each reconcile
   assert.equal(new Set(heads()).size, 250);
 });
 
-test('policies of one repository share what was read a moment ago', async () => {
+test('policies with the strategy newest share what was recently read of a repository', async () => {
   const world = start({ a: 1, b: 2, c: 3 });
   await reconcileJob(world);
   world.put(policyOf({ name: 'other', spec: specOf({ strategy: strategies.newest(), targets: [{ ...webDeployment, name: 'other' }] }) }));
@@ -163,7 +163,7 @@ test('policies of one repository share what was read a moment ago', async () => 
   assert.deepEqual(world.requests, ['LIST shop/web', 'HEAD a', 'HEAD c', 'PATCH other']);
 });
 
-test('one broken image does not prevent the selection of others, and only broken images do', async () => {
+test('an image that cannot be read does not prevent the selection of others, unless all cannot be read', async () => {
   const world = start({ a: 1, b: 3, c: 2 });
   const broken = new Error('500');
   const readImage: Ports['registry']['readImage'] = (source, reference, signal) =>
@@ -177,7 +177,7 @@ test('one broken image does not prevent the selection of others, and only broken
   );
 });
 
-test('a running image that cannot be read is retried, not taken for old', async () => {
+test('a running image that cannot be read is retried, and not taken for an old one', async () => {
   const world = start({ a: 5, b: 2 });
   const broken = new Error('500');
   const readImage: Ports['registry']['readImage'] = (source, reference, signal) =>
@@ -190,7 +190,7 @@ test('a running image that cannot be read is retried, not taken for old', async 
   assert.deepEqual(world.images(), [`${image}:a`]);
 });
 
-test('an older image by creation time is applied where downgrades are allowed', async () => {
+test('with allowDowngrade the strategy newest applies an image that was created earlier', async () => {
   const world = start({ a: 5, b: 2 }, { allowDowngrade: true });
   await reconcileJob(world);
   world.tags.delete('a');
@@ -198,7 +198,7 @@ test('an older image by creation time is applied where downgrades are allowed', 
   assert.deepEqual([world.images(), world.statusOf('web').latest?.tag], [[`${image}:b`], 'b']);
 });
 
-describe('an image that was set by hand and is not among the tags that the policy allows', () => {
+describe('an image that was set by hand and that the filter of the policy excludes', () => {
   const strategy = filterTags(strategies.newest(), { allow: 'main-.*' });
   /** `main-1` was applied, `hotfix` was set by hand; then `main-2` is created. */
   async function hotfixed(days: Record<'main-1' | 'hotfix' | 'main-2', number | undefined>, written = ':hotfix'): Promise<World> {
@@ -241,7 +241,7 @@ describe('an image that was set by hand and is not among the tags that the polic
     assert.deepEqual([world.images(), world.requests], [[`${image}:main-3`], ['HEAD main-3', 'READ 4', 'PATCH web']]);
   });
 
-  it('is kept where it does not say when it was created, and the reason says so', async () => {
+  it('is kept if it has no creation time, and the reason says so', async () => {
     const world = await hotfixed({ 'main-1': 2, hotfix: undefined, 'main-2': 3 });
     const outcome = await reconcile(world);
     assert.deepEqual([outcome.kind, outcome.reason, world.images()], ['stalled', 'NotComparable', [`${image}:hotfix`]]);

@@ -6,7 +6,7 @@ import { processPush } from '../../../src/service/reconcile/process-push.ts';
 import { digestOf, policyOf, specOf, webDeployment, workloadOf } from '../../core/model/samples.ts';
 import { contextOf, createWorld, image, pushOf } from './world.ts';
 
-test('a push of an older tag that one target needs keeps what is pending for the others', async () => {
+test('a push of an older tag that changes one target keeps the pending candidate of the others', async () => {
   const world = createWorld();
   const behind = { ...webDeployment, name: 'behind' };
   world.workloads.set(workloadKey(behind), workloadOf({ web: `${image}:1.0.0` }, { name: 'behind', uid: 'uid-of-behind' }));

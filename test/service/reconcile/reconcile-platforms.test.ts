@@ -22,14 +22,14 @@ function start(): World {
 const reconcile = (world: World, request: Partial<ReconcileRequest> = {}, ports: PortOverrides = {}) =>
   reconcilePolicy({ policy: { namespace, name, uid }, announced: false, ...request }, withPorts(world.ports, ports), signal);
 
-test('a push with all platforms costs one HEAD and one image', async () => {
+test('a push of an image with all platforms costs one HEAD and one read of the image', async () => {
   const world = start();
   const outcome = await reconcile(world, { hint: { tag: '1.3.0', digest: digestOf('b') }, announced: true });
   assert.equal(outcome.kind, 'updated');
   assert.deepEqual(world.requests, ['HEAD 1.3.0', 'READ b', 'PATCH web']);
 });
 
-test('a push that lacks a platform is ignored, and the result says what it has', async () => {
+test('a push of an image that lacks a platform is ignored, and the result says which platforms it has', async () => {
   const world = start();
   world.tags.set('1.4.0', digestOf('c'));
   const outcome = await reconcile(world, { hint: { tag: '1.4.0', digest: digestOf('c') }, announced: true });
@@ -38,7 +38,7 @@ test('a push that lacks a platform is ignored, and the result says what it has',
   assert.deepEqual(world.images(), [`${image}:1.2.3`]);
 });
 
-test('when the architectures are pushed first and the index last, the push of the index counts', async () => {
+test('if images of single platforms are pushed before their index, the push of the index is applied', async () => {
   const world = start();
   world.tags.set('1.4.0', digestOf('c'));
   await processPush(pushOf({ id: 'first', tag: '1.4.0', digest: digestOf('c') }), contextOf(), world.ports);
@@ -74,7 +74,7 @@ test('a push without a digest is checked again while its index may still be push
   assert.equal(given.reason, 'PlatformMissing');
 });
 
-test('an answer for several policies is requested again by the one that needs platforms', async () => {
+test('an answer for several policies is requested again by a policy that needs platforms', async () => {
   const world = start();
   world.tags.set('1.4.0', digestOf('d'));
   world.facts.set(digestOf('d'), { platforms: both });
@@ -86,7 +86,7 @@ test('an answer for several policies is requested again by the one that needs pl
   assert.deepEqual([outcome.kind, outcome.digest], ['updated', digestOf('d')]);
 });
 
-test('a reconcile of all tags selects the next best image, and says what was skipped', async () => {
+test('a reconcile of all tags selects the best image with all platforms, and says what was skipped', async () => {
   const world = start();
   world.tags.set('1.5.0', digestOf('c'));
   const outcome = await reconcile(world);
@@ -116,14 +116,14 @@ test('a policy is stalled after a bounded number of requests if no image has the
   assert.equal(world.requests.filter((request) => request.startsWith('HEAD')).length, 10);
 });
 
-test('a policy without platforms requests none', async () => {
+test('a policy without platforms requests no platforms of an image', async () => {
   const world = start();
   world.put(policyOf({ spec: specOf({ targets: [webDeployment] }) }));
   await reconcile(world, { hint: { tag: '1.3.0', digest: digestOf('b') }, announced: true });
   assert.deepEqual(world.requests, ['HEAD 1.3.0', 'PATCH web']);
 });
 
-test('where what was selected last lacks a platform by now, and a target was changed, another image is selected', async () => {
+test('if the selected image lacks a platform and a target was changed, another image is selected', async () => {
   const world = start();
   world.tags.set('1.4.0', digestOf('c'));
   const hint = { tag: '1.4.0', digest: digestOf('c') };

@@ -16,7 +16,7 @@ function reconcile(world: World, request: Partial<ReconcileRequest> = {}, ports:
   return reconcilePolicy({ policy: policyOf(), announced: false, ...request }, withPorts(world.ports, ports), signal);
 }
 
-test('without a hint the best of all tags is selected', async () => {
+test('a reconcile without a hint selects the best of all tags', async () => {
   const world = createWorld();
   const outcome = await reconcile(world);
   assert.equal(outcome.kind, 'updated');
@@ -24,7 +24,7 @@ test('without a hint the best of all tags is selected', async () => {
   assert.deepEqual(world.requests, ['LIST shop/web', 'HEAD 1.3.0', 'PATCH web']);
 });
 
-test('with a hint one request and one patch are sent', async () => {
+test('a reconcile with a hint sends one request and one patch', async () => {
   const world = createWorld();
   const outcome = await reconcile(world, { hint: { tag: '1.3.0', digest: digestOf('b') }, announced: true });
   assert.deepEqual([outcome.kind, outcome.tag, outcome.digest], ['updated', '1.3.0', digestOf('b')]);
@@ -52,7 +52,7 @@ test('a hint that changes nothing costs no request', async () => {
   assert.deepEqual(world.requests, []);
 });
 
-test('a recent answer of the registry is not requested again, unless it is about another tag', async () => {
+test('a recent answer of the registry is used without another request, unless it is about another tag', async () => {
   const world = createWorld();
   await reconcile(world, { hint: { tag: '1.3.0' }, announced: true, resolved: { tag: '1.2.9', digest: digestOf('c') } });
   assert.deepEqual(world.requests, ['HEAD 1.3.0', 'PATCH web']);
@@ -61,7 +61,7 @@ test('a recent answer of the registry is not requested again, unless it is about
   assert.deepEqual(other.requests, ['PATCH web']);
 });
 
-test("the registry's digest is used, not the hint's", async () => {
+test('the digest of the registry is used, not that of the hint', async () => {
   const world = createWorld();
   world.put(policyOf({ spec: latestSpec() }));
   world.tags.set('latest', digestOf('d'));
@@ -84,7 +84,7 @@ test('a tag that the registry does not hold is not applied', async () => {
   assert.deepEqual(world.images(), [`${image}:1.2.3`]);
 });
 
-test('a problem that the user must fix stalls the policy', async () => {
+test('a problem that the user must fix stalls the policy with its reason', async () => {
   const cases: [reason: string, prepare: (world: World) => void, ports?: PortOverrides][] = [
     ['InvalidPolicy', (world) => world.put(policyOf({ spec: { problem: { reason: 'InvalidPolicy', message: 'broken' } } }))],
     ['RepositoryNotFound', () => undefined, { registry: { listTags: async () => undefined } }],
@@ -110,14 +110,14 @@ test('a problem that the user must fix stalls the policy', async () => {
   }
 });
 
-test('a temporary error is thrown', async () => {
+test('a temporary error of a reconcile is thrown', async () => {
   const later = new WaitError('RegistryThrottled', new Date(0), 'later');
   await assert.rejects(reconcile(createWorld(), {}, { registry: { listTags: () => Promise.reject(later) } }), later);
   const broken = new Error('socket hang up');
   await assert.rejects(reconcile(createWorld(), {}, { workloads: { patchImages: () => Promise.reject(broken) } }), broken);
 });
 
-test('a deleted policy, or another one with its name, changes nothing', async () => {
+test('a reconcile for a policy that was deleted or recreated changes nothing', async () => {
   const world = createWorld();
   world.put(policyOf({ uid: 'created-anew' }));
   assert.equal((await reconcile(world)).reason, 'PolicyGone');
@@ -155,7 +155,7 @@ for (const [what, meanwhile, reason] of [
   });
 }
 
-test('a policy that is changed during the request, and still selects the tag, is updated', async () => {
+test('a policy that is changed while the registry is asked, and still selects the tag, is applied', async () => {
   const world = createWorld();
   let asked = 0;
   const headManifest = async () => {
@@ -166,7 +166,7 @@ test('a policy that is changed during the request, and still selects the tag, is
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
 });
 
-test('a policy that changes constantly is retried later', async () => {
+test('a policy that changes during each of five attempts is retried later', async () => {
   const world = createWorld();
   let generation = 1;
   const headManifest = async () => {
@@ -177,7 +177,7 @@ test('a policy that changes constantly is retried later', async () => {
   await assert.rejects(again, /changed during 5 attempts in a row: its spec/);
 });
 
-test('conflict: the workload is read and planned again, and a higher version set by somebody else stays', async () => {
+test('conflict: the workload is read and planned again, and a higher version that somebody else has set stays', async () => {
   const world = createWorld();
   const outcome = await reconcile(
     world,
@@ -222,7 +222,7 @@ test('conflict: the plan uses the object that was read, not the cache', async ()
   assert.deepEqual(world.images(), ['nginx:1', `${image}:1.3.0`]);
 });
 
-test('conflict: a deleted workload is missing', async () => {
+test('conflict: a workload that was deleted is reported as missing', async () => {
   const world = createWorld();
   const outcome = await reconcile(
     world,
@@ -235,7 +235,7 @@ test('conflict: a deleted workload is missing', async () => {
   assert.deepEqual([outcome.kind, outcome.reason], ['stalled', 'TargetNotFound']);
 });
 
-test('five conflicts in a row are a failure', async () => {
+test('conflict: five conflicts in a row are a failure', async () => {
   const world = createWorld();
   let conflicts = 0;
   const patchImages = async () => ({ kind: 'conflict', count: ++conflicts }) as const;
@@ -243,7 +243,7 @@ test('five conflicts in a row are a failure', async () => {
   assert.equal(conflicts, 5);
 });
 
-test('a conflict at one target neither undoes nor repeats the change of another', async () => {
+test('conflict: a conflict at one target neither undoes nor repeats the change of another', async () => {
   const world = createWorld();
   world.put(policyOf({ spec: specOf({ targets: [webDeployment, { ...webDeployment, name: 'worker' }] }) }));
   setWorkload(world, { worker: `${image}:1.2.3` }, { name: 'worker' });
@@ -268,7 +268,7 @@ test('a conflict at one target neither undoes nor repeats the change of another'
   assert.equal(world.requests.filter((request) => request === 'PATCH web').length, 1);
 });
 
-test('simultaneous pushes of one policy lead to the highest, whichever answer arrives first', async () => {
+test('simultaneous pushes of one policy lead to the highest version, whichever answer arrives first', async () => {
   const world = createWorld();
   const versions = ['1.3.0', '1.5.0', '1.4.0', '1.10.0', '1.9.0'];
   for (const version of versions) world.tags.set(version, digestOf('f'));
@@ -276,7 +276,7 @@ test('simultaneous pushes of one policy lead to the highest, whichever answer ar
   assert.deepEqual(world.images(), [`${image}:1.10.0`]);
 });
 
-test('a cache that lags behind our own patch is harmless', async () => {
+test('a cache that lags behind our own patch causes no second change', async () => {
   const world = createWorld();
   const stale = workloadOf({ web: `${image}:1.2.3` });
   await reconcile(world, { hint: { tag: '1.3.0' } });

@@ -24,7 +24,7 @@ async function rollBackAndDie(world: World): Promise<PolicyJob> {
   return job;
 }
 
-test('rollback: the former image is restored, and neither a reconcile nor a push brings back the one that was left', async () => {
+test('rollback: the former image is restored, and neither a reconcile nor a push applies the image that was left', async () => {
   const world = start();
   await push(world, '1.3.0', b);
   assert.ok(await requestAction(world, { rollbackTo: 'previous' }));
@@ -53,7 +53,7 @@ test('rollback: after a release the policy continues as before', async () => {
   assert.deepEqual([world.images(), conditionsOf(world)], [[`${image}:1.3.0`], ['Ready=True UpToDate']]);
 });
 
-test('rollback: a crash between the patch and the status does not let the next reconcile undo it', async () => {
+test('rollback: after a crash between the patch and the status the next reconcile does not undo the rollback', async () => {
   const world = start();
   await push(world, '1.3.0', b);
   const job = await rollBackAndDie(world);
@@ -73,7 +73,7 @@ test('rollback: after a crash "previous" still means the image that it meant whe
   assert.deepEqual([world.images(), world.statusOf('web').rollback], [[`${image}:1.3.0`], undefined]);
 });
 
-test('rollback: one that began and was replaced is not shown as under way once the other is answered', async () => {
+test('rollback: a rollback that began and was replaced is not shown as under way once the other one is answered', async () => {
   const world = start();
   await push(world, '1.3.0', b);
   await rollBackAndDie(world);
@@ -82,7 +82,7 @@ test('rollback: one that began and was replaced is not shown as under way once t
   assert.deepEqual([world.statusOf('web').rollback, world.statusOf('web').lastHandledRollback], [undefined, 'not/a/tag']);
 });
 
-test('rollback: one that was asked for comes before a push, also where its own job was lost', async () => {
+test('rollback: a requested rollback is done before a push is applied, even if its own job was lost', async () => {
   const world = start();
   await push(world, '1.3.0', b);
   world.put({ ...policyIn(world), actions: { rollbackTo: 'previous' } });
@@ -99,7 +99,7 @@ test('rollback: one that was asked for comes before a push, also where its own j
   );
 });
 
-test('rollback: a process that does not know of it yet does not undo it', async () => {
+test('rollback: a replica whose cache lacks the rollback does not undo it', async () => {
   const world = start();
   await push(world, '1.3.0', b);
   const before = policyIn(world);
@@ -109,7 +109,7 @@ test('rollback: a process that does not know of it yet does not undo it', async 
   assert.deepEqual([world.images(), world.results.get('push-2 shop/web')?.reason], [[`${image}:1.2.3`], 'RejectedDigest']);
 });
 
-test('rollback: asked for again, it goes on in the same direction', async () => {
+test('rollback: a repeated request for "previous" goes further back, and not forward again', async () => {
   const world = start();
   await push(world, '1.3.0', b);
   await push(world, '1.4.0', c);
@@ -118,7 +118,7 @@ test('rollback: asked for again, it goes on in the same direction', async () => 
   assert.deepEqual([world.images(), world.events.at(-1)?.reason], [[`${image}:1.2.3`], 'NoEarlierImage']);
 });
 
-test('rollback: works outside windows and without approval, but not in a dry run', async () => {
+test('rollback: a rollback works outside windows and without approval, but not in a dry run', async () => {
   const windows = [{ from: '20:00', to: '22:00', timeZone: 'UTC' }];
   const world = start();
   await push(world, '1.3.0', b);
@@ -146,7 +146,7 @@ test('rollback: an impossible request is answered with the reason', async () => 
   }
 });
 
-test('rollback: where the push of an older image comes to it first, the status still says that the selected one is held', async () => {
+test('rollback: if a push of an older image does the rollback first, the status still says that the selected image is held', async () => {
   const world = start();
   world.tags.set('1.2.9', c);
   await push(world, '1.3.0', b);

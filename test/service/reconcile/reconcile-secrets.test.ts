@@ -22,7 +22,7 @@ function reconcileWithSecrets(secretVersions: () => string, isRefused = () => tr
   );
 }
 
-test('a refusal of credentials that have changed meanwhile is not a result: the reconcile repeats the request', async () => {
+test('a refusal of credentials that have changed during the request is not final, and the reconcile repeats the request', async () => {
   let version = 1;
   const outcome = await reconcileWithSecrets(
     () => String(version),
@@ -31,12 +31,12 @@ test('a refusal of credentials that have changed meanwhile is not a result: the 
   assert.equal(outcome.kind, 'updated');
 });
 
-test('a refusal of the current credentials is a result', async () => {
+test('a refusal of the current credentials stalls the policy', async () => {
   const { kind, reason } = await reconcileWithSecrets(() => '1');
   assert.deepEqual([kind, reason], ['stalled', 'RegistryDenied']);
 });
 
-test('credentials that change again and again postpone the reconcile', async () => {
+test('a reconcile whose credentials change during each of five attempts is postponed', async () => {
   let changes = 0;
   await assert.rejects(
     reconcileWithSecrets(() => String(changes++)),

@@ -12,7 +12,7 @@ const signal = new AbortController().signal;
 const suspended = policyOf({ spec: specOf({ suspended: true }) });
 const { namespace, name, uid } = suspended;
 
-test('a suspended policy requests and changes nothing, with a hint and without', async () => {
+test('a suspended policy makes no requests and no changes, with a hint and without', async () => {
   const world = createWorld();
   world.put(suspended);
   for (const hint of [undefined, { tag: '1.3.0' }, { tag: 'main' }]) {
@@ -31,7 +31,7 @@ test('a suspended policy with an invalid spec reports the problem, but is not st
   assert.match(outcome.message, /spec\.suspend is false; then it will not act .*minAge/);
 });
 
-test('the push gets a result, the policy a condition, and nobody an Event', async () => {
+test('a push to a suspended policy gets a result and sets a condition, without an Event', async () => {
   const world = createWorld();
   world.put(suspended);
   await processPush(pushOf(), contextOf(), world.ports);
@@ -44,7 +44,7 @@ test('the push gets a result, the policy a condition, and nobody an Event', asyn
   assert.deepEqual(world.events, []);
 });
 
-test('the other of several policies continue, and a suspended one alone costs no request', async () => {
+test('other policies of a push are processed beside a suspended one, which alone costs no request', async () => {
   const world = createWorld();
   world.put(suspended, policyOf({ name: 'other' }), policyOf({ name: 'follows', spec: latestSpec({ suspended: true }) }));
   await processPush(pushOf(), contextOf(), world.ports);
@@ -71,7 +71,7 @@ test('a suspended policy is not polled', async () => {
   assert.deepEqual([world.polls, world.requests, world.statusOf('web')], [[], [], {}]);
 });
 
-test('what was pushed while the policy was suspended, and what the registry did not show when it was resumed, is found by the poll', async () => {
+test('a poll finds a tag that was pushed during a suspension, even if the registry did not show it at the resumption', async () => {
   const world = createWorld();
   world.put(suspended);
   await processPush(pushOf({ tag: '1.4.0' }), contextOf(), world.ports);

@@ -13,7 +13,7 @@ for (const [what, wait, skipped] of [
   ['both', { ...waits.minAge, ...waits.window }, 'spec.minAge'],
 ] as const)
   describe(`an image that waits for ${what}`, () => {
-    test('is applied at once if it fixes what the policy names, and the result and the workload say why', async () => {
+    test('is applied at once if it fixes what the policy names, and the result and the Event say why', async () => {
       const { world, evidence, push } = startVulnerable(wait);
       evidence.set(digestOf('b'), scanOf([]));
       const result = await push('1.3.0', 'b');
@@ -42,7 +42,7 @@ for (const [what, wait, skipped] of [
       'that fixes nothing': [scanOf([critical]), /fixes no vulnerability that is Critical/],
     };
     for (const [which, [found, why]] of Object.entries(nothing))
-      test(`waits ${which}, and says so`, async () => {
+      test(`waits if it is an image ${which}, and the message says so`, async () => {
         const { world, evidence, push, message } = startVulnerable(wait);
         evidence.set(digestOf('b'), found);
         const result = await push('1.3.0', 'b');
@@ -58,7 +58,7 @@ for (const [what, wait, skipped] of [
         );
       });
 
-    test('is applied when evidence comes, by a look that was scheduled, and the same evidence is written once', async () => {
+    test('is applied when evidence appears, found by a delayed job, and the same evidence is written once', async () => {
       const { world, evidence, push, ring, writes } = startVulnerable(wait);
       await push('1.3.0', 'b');
       const before = writes.length;
@@ -72,7 +72,7 @@ for (const [what, wait, skipped] of [
     });
   });
 
-test('an image with a report that makes it no fix is looked at again, and not after an hour', async () => {
+test('an image whose report makes it no fix is assessed again for an hour, less and less often, and not afterwards', async () => {
   const { world, evidence, push, ring, policy, now, at } = startVulnerable(waits.minAge);
   evidence.set(digestOf('b'), scanOf([critical]));
   await push('1.3.0', 'b');
@@ -89,7 +89,7 @@ test('an image with a report that makes it no fix is looked at again, and not af
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
 });
 
-test('a policy without such rules asks for no evidence, and one with them only for what would change something', async () => {
+test('a policy without vulnerability rules reads no evidence, and one with them only for images that would change something', async () => {
   const without = startVulnerable({ vulnerabilities: undefined as never });
   await without.push('1.3.0', 'b');
   assert.deepEqual(without.asked, []);
@@ -99,7 +99,7 @@ test('a policy without such rules asks for no evidence, and one with them only f
   assert.deepEqual(asked, []);
 });
 
-test('each digest is asked for once, by its digest, by what was applied or selected under its tag, or by what that points to now', async () => {
+test('the evidence of each digest is read once: by digest, by the recorded digest of a tag, or by what the tag points to', async () => {
   const { asked, push, world, policy } = startVulnerable({});
   setWorkload(world, {
     web: `${image}:1.2.3@${digestOf('c')}`,
@@ -116,7 +116,7 @@ test('each digest is asked for once, by its digest, by what was applied or selec
   assert.deepEqual(asked.toSorted(), ['a', 'b', 'c', 'd', 'e'].map(digestOf));
 });
 
-test('who may write a workload cannot choose with what an image is compared', async () => {
+test('somebody who may write a workload cannot choose the image with which a new image is compared', async () => {
   const { evidence, asked, push, world } = startVulnerable(waits.minAge);
   const lastUpdate = {
     policy: 'u',
@@ -136,7 +136,7 @@ test('who may write a workload cannot choose with what an image is compared', as
   assert.deepEqual([asked.includes(digestOf('d')), world.images()], [false, [`${image}:1.2.3`]]);
 });
 
-test('who may push cannot choose with what an image is compared, by moving the tag of what runs', async () => {
+test('somebody who may push cannot choose the image of comparison by moving a running tag', async () => {
   for (const [tag, moved] of [
     ['1.2.3', false],
     ['1.2.2', true],
@@ -155,7 +155,7 @@ test('who may push cannot choose with what an image is compared, by moving the t
   }
 });
 
-test('a fix is applied although an older image waits, which stays behind it', async () => {
+test('a fix is applied although an older image is pending, which is superseded then', async () => {
   const { world, evidence, push } = startVulnerable(waits.minAge);
   evidence.set(digestOf('b'), scanOf([critical]));
   await push('1.3.0', 'b');
@@ -166,7 +166,7 @@ test('a fix is applied although an older image waits, which stays behind it', as
   assert.equal(world.statusOf('web').waiting, undefined);
 });
 
-test('the image that waits is applied when it turns out to be a fix, although a newer one without evidence is selected', async () => {
+test('a pending image that turns out to be a fix is applied, although a newer one without evidence is selected', async () => {
   const { world, evidence, push, ring, policy } = startVulnerable(waits.minAge);
   await push('1.3.0', 'b');
   await push('1.4.0', 'c');
@@ -194,7 +194,7 @@ describe('an image with more vulnerabilities than what runs', () => {
     assert.equal(world.statusOf('web').vulnerabilities, undefined);
   });
 
-  test('is looked at again for an hour, because a statement of its maker may follow its scan', async () => {
+  test('is assessed again for an hour, because a statement of its maker may follow its scan', async () => {
     const { world, evidence, push, ring } = startVulnerable({}, 'High');
     evidence.set(digestOf('b'), scanOf([critical, another]));
     await push('1.3.0', 'b');
@@ -205,7 +205,7 @@ describe('an image with more vulnerabilities than what runs', () => {
     assert.deepEqual(world.images(), [`${image}:1.3.0`]);
   });
 
-  test('is replaced by a better one, and one with as many is applied', async () => {
+  test('is superseded by a better one, and an image with as many vulnerabilities is applied', async () => {
     const { world, evidence, push } = startVulnerable({}, 'High');
     evidence.set(digestOf('b'), scanOf([critical, another]));
     evidence.set(digestOf('c'), scanOf([another]));
@@ -214,7 +214,7 @@ describe('an image with more vulnerabilities than what runs', () => {
     assert.deepEqual(world.images(), [`${image}:1.4.0`]);
   });
 
-  test('stays away from the container whose image has fewer, and replaces the others', async () => {
+  test('is kept from the container whose image has fewer, and replaces the others', async () => {
     const { world, evidence, push } = startVulnerable({}, 'High');
     setWorkload(world, { web: `${image}:1.2.3`, other: `${image}:1.2.2@${digestOf('d')}` });
     evidence.set(digestOf('d'), scanOf([]));
@@ -224,8 +224,8 @@ describe('an image with more vulnerabilities than what runs', () => {
   });
 });
 
-describe('an image whose vulnerabilities are not known, where they must be', () => {
-  test('waits, and is applied when evidence comes', async () => {
+describe('an image with unknown vulnerabilities, where the policy compares them,', () => {
+  test('waits, and is applied when evidence appears', async () => {
     const { world, evidence, push, ring, conditions } = startVulnerable({}, 'High');
     await push('1.3.0', 'b');
     assert.deepEqual(conditions(), ['Ready=False VulnerabilitiesUnknown', 'Reconciling=True VulnerabilitiesUnknown']);
@@ -254,7 +254,7 @@ describe('an image whose vulnerabilities are not known, where they must be', () 
   });
 });
 
-test('evidence that is older than the answers of the registry may be is read again before anything is changed', async () => {
+test('evidence that is older than an answer of the registry may be is read again before a change', async () => {
   const { world, evidence, push, at, asked } = startVulnerable({ ...waits.minAge });
   evidence.set(digestOf('b'), scanOf([]));
   const { mutex } = world.ports.policies;
@@ -269,7 +269,7 @@ test('evidence that is older than the answers of the registry may be is read aga
   assert.deepEqual(world.images(), [`${image}:1.2.3`]);
 });
 
-test('a tag that moves while its evidence is read is not applied as what it was', async () => {
+test('a tag that moves while its evidence is read is not applied with the evidence of its former image', async () => {
   // A tag is compared again right before the change; a digest is as old as the answer that named it.
   for (const [pin, lateMs] of [
     ['Tag', 0],

@@ -28,7 +28,7 @@ async function edit(world: World, spec: Partial<PolicySpec>): Promise<void> {
   if (job !== undefined) await processTask(job, contextOf(), world.ports);
 }
 
-test('an image that waits when another one is selected', async () => {
+test('the push of an image that waits for approval is recorded as superseded when another image is selected', async () => {
   const world = start({ mode: 'Approval' });
   await push(world, 'older', '1.3.0', b);
   assert.deepEqual(resultOf(world, 'older').slice(0, 2), ['unchanged', 'ApprovalRequired']);
@@ -44,7 +44,7 @@ async function found(world: World, tag: string, digest: string): Promise<void> {
   assert.equal(world.statusOf('web').latest?.tag, tag);
 }
 
-test('an image that a poll had found before its push, when another one is selected', async () => {
+test('a push of an image that a poll had found before is recorded as superseded when another image is selected', async () => {
   const world = start({ mode: 'Approval' });
   await found(world, '1.3.0', b);
   await push(world, 'older', '1.3.0', b);
@@ -66,7 +66,7 @@ test('an image that a poll had found before its push is applied for that push', 
   assert.equal(container?.lastUpdate?.event, 'push');
 });
 
-test('an image that waits, and whose report comes after that of a newer one', async () => {
+test('the push of a waiting image is recorded as superseded even if its report comes after that of a newer one', async () => {
   const release = Promise.withResolvers<void>();
   let isFirst = true;
   const world = start(
@@ -82,14 +82,14 @@ test('an image that waits, and whose report comes after that of a newer one', as
   assert.equal(world.statusOf('web').latest?.tag, '1.4.0');
 });
 
-test('an image that waits when a person rejects it', async () => {
+test('the push of a waiting image is recorded as rejected when a user rejects the image', async () => {
   const world = start({ mode: 'Approval' });
   await push(world, 'push', '1.3.0', b);
   assert.ok(await requestAction(world, { reject: `1.3.0@${b}` }));
   assert.deepEqual(resultOf(world, 'push').slice(0, 3), ['unchanged', 'RejectedDigest', '1.3.0']);
 });
 
-test('an image that waits while its policy is suspended, and waits again when it is not', async () => {
+test('the push of a waiting image is recorded as suspended with its policy, and as waiting again when that resumes', async () => {
   const world = start({ mode: 'Approval' });
   await push(world, 'push', '1.3.0', b);
   await edit(world, { mode: 'Approval', suspended: true });
@@ -98,7 +98,7 @@ test('an image that waits while its policy is suspended, and waits again when it
   assert.deepEqual(resultOf(world, 'push').slice(0, 3), ['unchanged', 'ApprovalRequired', '1.3.0']);
 });
 
-test('images that are pushed while their policy is suspended: the newest is applied for its push when the policy goes on', async () => {
+test('of images pushed during a suspension, the newest is applied for its push when the policy resumes', async () => {
   const world = start({ suspended: true });
   await push(world, 'first', '1.3.0', b);
   await push(world, 'second', '1.4.0', c);
@@ -113,7 +113,7 @@ test('images that are pushed while their policy is suspended: the newest is appl
   assert.equal(container?.lastUpdate?.event, 'second');
 });
 
-test('an image that is pushed while its policy is suspended, and not selected when that goes on', async () => {
+test('an image pushed during a suspension and not selected at the resumption is recorded as superseded', async () => {
   const world = start({ suspended: true });
   await push(world, 'push', '1.3.0', b);
   world.tags.set('1.4.0', c);
@@ -122,14 +122,14 @@ test('an image that is pushed while its policy is suspended, and not selected wh
   assert.equal(world.statusOf('web').announced, undefined);
 });
 
-test('an image that waits when its policy is deleted', async () => {
+test('the push of a waiting image is recorded with PolicyGone when its policy is deleted', async () => {
   const world = start({ mode: 'Approval' });
   await push(world, 'push', '1.3.0', b);
   await recordDeleted(policyIn(world), world.ports);
   assert.deepEqual(resultOf(world, 'push'), ['ignored', 'PolicyGone', '1.3.0', 'shop/web was deleted']);
 });
 
-test('an image that waits for its age is applied for its push', async () => {
+test('an image that waited for its age is applied for its push', async () => {
   const clock = { minutes: 0 };
   const world = createWorld({ cluster: { now: () => startTime + clock.minutes * 60_000 } });
   world.tags.delete('1.3.0');
@@ -143,7 +143,7 @@ test('an image that waits for its age is applied for its push', async () => {
   assert.deepEqual(resultOf(world, 'push').slice(0, 3), ['updated', 'Updated', '1.3.0']);
 });
 
-test('images that are pushed while another one waits for its age: the last one follows it, and each push learns of its own', async () => {
+test('of images pushed while another one waits for its age, the last is applied next, and each push has its own result', async () => {
   const clock = { minutes: 0 };
   const world = createWorld({ cluster: { now: () => startTime + clock.minutes * 60_000 } });
   world.tags.delete('1.3.0');
@@ -170,7 +170,7 @@ test('images that are pushed while another one waits for its age: the last one f
   assert.deepEqual(resultOf(world, 'third').slice(0, 3), ['updated', 'Updated', '1.5.0']);
 });
 
-test('the same image again points to the push that has brought it, whether it waits or runs', async () => {
+test('a repeated push of an image refers to the push that has brought it, whether the image waits or runs', async () => {
   const waiting = start({ mode: 'Approval' });
   const running = start();
   for (const world of [waiting, running]) {
@@ -186,7 +186,7 @@ test('the same image again points to the push that has brought it, whether it wa
   }
 });
 
-test('a digest that the registry does not have is recorded with what it has', async () => {
+test('a push whose digest the registry does not have is recorded with the digest that it has', async () => {
   const world = start();
   world.tags.set('1.3.0', b);
   const old = pushOf({ id: 'push', tag: '1.3.0', digest: c, receivedAt: new Date(startTime - 600_000).toISOString() });

@@ -51,8 +51,8 @@ function start(spec: Partial<PolicySpec> = {}) {
   return { world, clock, results, push, poll, says };
 }
 
-describe('the status is about the newest of the images that are refused:', () => {
-  test('the wait of an older push does not end what it says of a newer one that is refused', async () => {
+describe('the status is about the newest refused push:', () => {
+  test('the wait of an older push does not end the refusal of a newer one', async () => {
     const { clock, results, push, says, world } = start();
     assert.equal(await push('1.3.0'), 'waits');
     results[c] = forged;
@@ -67,7 +67,7 @@ describe('the status is about the newest of the images that are refused:', () =>
     assert.equal(says(), 'Stalled SignatureInvalid 1.4.0');
   });
 
-  test('an older push that is given up later does not take the place of a newer one', async () => {
+  test('an older push that is given up later does not replace a newer one in the status', async () => {
     const { clock, push, says, world } = start();
     await push('1.4.0');
     clock.now += minutes(4);
@@ -86,7 +86,7 @@ describe('the status is about the newest of the images that are refused:', () =>
     );
   });
 
-  test('an older push that is given up while a newer one waits is not what the status is about', async () => {
+  test('an older push that is given up while a newer one waits is not shown in the status', async () => {
     const { clock, push, says } = start();
     await push('1.3.0');
     clock.now += minutes(4);
@@ -96,7 +96,7 @@ describe('the status is about the newest of the images that are refused:', () =>
     assert.equal(says(), 'Reconciling NotSigned 1.4.0');
   });
 
-  test('a newer push that is refused takes the place of an older one', async () => {
+  test('a newer refused push replaces an older one in the status', async () => {
     const { clock, push, says, world } = start();
     clock.now += minutes(6);
     await push('1.3.0');
@@ -106,7 +106,7 @@ describe('the status is about the newest of the images that are refused:', () =>
     assert.deepEqual(world.statusOf('web').refused, { tag: '1.4.0', digest: c });
   });
 
-  test('a newer one that is selected ends the wait of the push that was refused', async () => {
+  test('a newer push that is selected supersedes the refused one', async () => {
     const { clock, results, push, world } = start();
     clock.now += minutes(6);
     await push('1.3.0');
@@ -118,7 +118,7 @@ describe('the status is about the newest of the images that are refused:', () =>
     assert.equal(world.statusOf('web').announced, undefined);
   });
 
-  test('an older one that is applied leaves what is said of the newer one, as a poll would say it', async () => {
+  test('an older push that is applied leaves the refusal of the newer one in the status, as a poll would show it', async () => {
     const { clock, results, push, poll, says, world } = start();
     clock.now += minutes(6);
     await push('1.4.0');
@@ -133,7 +133,7 @@ describe('the status is about the newest of the images that are refused:', () =>
     assert.equal(says(), 'Stalled NotSigned 1.4.0');
   });
 
-  test('a newer one that is signed in the end is applied, and nothing is refused any more', async () => {
+  test('a newer push that is signed in the end is applied, and nothing is shown as refused any more', async () => {
     const { clock, results, push, poll, says, world } = start();
     clock.now += minutes(6);
     await push('1.4.0');
@@ -143,7 +143,7 @@ describe('the status is about the newest of the images that are refused:', () =>
     assert.match(says(), /^Ready UpToDate/);
   });
 
-  test('a poll finds that the newer one is gone from the registry', async () => {
+  test('a refused push whose tag is gone from the registry is removed from the status by a poll', async () => {
     const { clock, push, poll, says, world } = start();
     clock.now += minutes(6);
     await push('1.4.0');
@@ -153,7 +153,7 @@ describe('the status is about the newest of the images that are refused:', () =>
     assert.deepEqual(world.statusOf('web').waiting?.tag, '1.3.0', 'a poll says what it waits for, as a push does');
   });
 
-  test('one that the policy does not select any more counts for nothing', async () => {
+  test('a push that was refused for an earlier generation of the policy does not count', async () => {
     const { clock, push, says, world } = start();
     clock.now += minutes(6);
     await push('1.4.0');
@@ -164,7 +164,7 @@ describe('the status is about the newest of the images that are refused:', () =>
   });
 });
 
-test('an older push that is not signed does not end the wait of the selected image for its approval', async () => {
+test('an unsigned older push does not end the wait of the selected image for its approval', async () => {
   const { clock, results, push, world } = start({ mode: 'Approval' });
   results[c] = verified;
   await push('1.4.0');
@@ -179,7 +179,7 @@ test('an older push that is not signed does not end the wait of the selected ima
   assert.equal(world.statusOf('web'), before, 'nothing to write');
 });
 
-test('an older push without evidence of its vulnerabilities does not take the place of a newer one that has more of them', async () => {
+test('an older push without evidence does not replace a newer one with too many vulnerabilities in the status', async () => {
   const { world, evidence, at, push, message, conditions } = startVulnerable({}, 'High');
   evidence.set(c, scanOf([critical, another], { ageMs: minute }));
   await push('1.4.0', 'c');

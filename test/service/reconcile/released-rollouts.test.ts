@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { changedWorkload, rolledOut, stuckRollout } from '../../core/rollout/rollout-samples.ts';
 import { changedWorld, conditionLines, reconcile } from './changed-world.ts';
 
-test('an image that rolls out after all is followed by a look at the workloads that it was kept from', async () => {
+test('after a rejected image has rolled out in the end, a job checks the workloads that did not get it', async () => {
   const world = changedWorld(changedWorkload(stuckRollout), { onFailure: 'Hold' });
   await reconcile(world);
   world.workloads.set('Deployment/shop/web', changedWorkload(rolledOut));

@@ -29,7 +29,7 @@ async function report(world: World, outcome: Outcome, policy = policyOf()): Prom
 
 const eventsOf = ({ events }: World) => events.map(({ regarding: { kind, name }, type, reason }) => [kind, name, type, reason]);
 
-test('a change is an Event on the workload, and one on the policy where it changes the reason of its condition', async () => {
+test('a change is an Event on the workload, and one on the policy if the reason of its condition changes', async () => {
   const world = createWorld();
   await report(world, updated);
   assert.deepEqual(eventsOf(world), [
@@ -41,7 +41,7 @@ test('a change is an Event on the workload, and one on the policy where it chang
   assert.deepEqual([kind, afterMs, changes], ['updated', 1_500, updated.changes]);
 });
 
-test('a change that leaves the reason of the condition as it was is an Event on the workload only', async () => {
+test('a change that leaves the reason of the condition unchanged is an Event on the workload only', async () => {
   const conditions = [
     { type: 'Ready', status: 'True', reason: 'UpToDate', message: 'up to date', lastTransitionTime: '2026-03-01T11:00:00Z' },
   ] as const;
@@ -50,7 +50,7 @@ test('a change that leaves the reason of the condition as it was is an Event on 
   assert.deepEqual(eventsOf(world), [['Deployment', 'web', 'Normal', 'Updated']]);
 });
 
-test('a wait is an Event when it begins, not each time', async () => {
+test('a wait is reported by one Event when it begins, and not each time', async () => {
   const next = { tag: '1.3.0', until: '2026-03-01T12:30:00Z', reason: 'MinAge' } as const;
   const waiting: Outcome = { kind: 'waiting', reason: 'MinAge', message: '1.3.0 waits', pending: { next } };
   const begins = createWorld();
@@ -61,7 +61,7 @@ test('a wait is an Event when it begins, not each time', async () => {
   assert.deepEqual([eventsOf(lasts), lasts.results.get('push-1 shop/web')?.kind], [[], 'waiting']);
 });
 
-test('the same finding of two simultaneous reconciles is one Event', async () => {
+test('the same finding of two simultaneous reconciles is reported by one Event', async () => {
   const next = { tag: '1.3.0', until: '2026-03-01T12:30:00Z', reason: 'MinAge' } as const;
   const waiting: Outcome = { kind: 'waiting', reason: 'MinAge', message: '1.3.0 waits', pending: { next } };
   for (const outcome of [stalled, waiting]) {
@@ -73,7 +73,7 @@ test('the same finding of two simultaneous reconciles is one Event', async () =>
   }
 });
 
-test('a stalled policy gets an Event when that begins and when its reason changes, not each time', async () => {
+test('a stalled policy gets an Event when it stalls and when its reason changes, not each time', async () => {
   const begins = createWorld();
   await report(begins, stalled);
   assert.deepEqual(eventsOf(begins), [['ImagePolicy', 'web', 'Warning', 'TargetNotFound']]);
@@ -113,7 +113,7 @@ for (const [name, error, expected] of [
   });
 }
 
-test('a policy without a status shows its first failure at once, any other one only what lasts', async () => {
+test('a policy without a status shows its first failure at once, and other policies only failures that last', async () => {
   const conditionsAfter = async (policy: ImagePolicy, failures: number) => {
     const world = createWorld();
     world.put(policy);
@@ -130,7 +130,7 @@ test('a policy without a status shows its first failure at once, any other one o
   assert.ok((await conditionsAfter(known, 2))?.includes('Ready Retrying'));
 });
 
-test('a failure that concerns an older image than the selected one is not written to the status, which nothing would correct', async () => {
+test('a failure about an older image than the selected one is not written to the status, where nothing would clear it', async () => {
   const selected = policyOf({
     status: { ...stalledStatus('TargetNotFound'), latest: { tag: '1.4.0', selectedAt: '2026-01-01T00:00:00Z' } },
   });
@@ -154,7 +154,7 @@ test('a failure that concerns an older image than the selected one is not writte
   assert.equal(await isWritten('1.3.0', false), true, 'whoever has looked at all tags has found that this one is the newest');
 });
 
-test('a failed try of a rollback is written to the status only while the rollback is still asked for', async () => {
+test('a failed attempt of a rollback is written to the status only while the rollback is still requested', async () => {
   const rollback = 'previous 1';
   const isWritten = async (more: Pick<ImagePolicy, 'actions'> | Pick<ImagePolicy, 'status'>) => {
     const world = createWorld();
@@ -177,7 +177,7 @@ test('a failed try of a rollback is written to the status only while the rollbac
   assert.equal(await isWritten({ status: { ...stalledStatus('TargetNotFound'), lastHandledRollback: rollback } }), false);
 });
 
-test('a failure of a job that another worker has by now is followed by a job of its own, because nothing repeats the try', async () => {
+test('a failure of a job that another worker has taken over is followed by a new job, because nothing repeats the attempt', async () => {
   const world = createWorld();
   const policy = policyOf();
   world.put(policy);
@@ -192,7 +192,7 @@ test('a failure of a job that another worker has by now is followed by a job of 
   assert.deepEqual(await jobsAfter(async () => Promise.reject(new Error('Redis is gone'))), []);
 });
 
-test('an image that is applied although a newer one is selected is followed by a look at that one', async () => {
+test('after an image is applied although a newer one is selected, a job follows for the newer one', async () => {
   const jobsAfter = async (latest: string, isHinted = true) => {
     const world = createWorld();
     const policy = policyOf({ status: { latest: { tag: latest, selectedAt: '2026-01-01T00:00:00Z' } } });

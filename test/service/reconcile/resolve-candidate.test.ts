@@ -49,7 +49,7 @@ for (const [name, given, digest, requests] of rows) {
   test(`a candidate is resolved in the case "${name}"`, async () => assert.deepEqual(await resolve(given), { digest, requests }));
 }
 
-test('the wait ends when the process stops', async () => {
+test('waiting for the registry to show a push ends when the process stops', async () => {
   const stopping = new AbortController();
   const resolving = resolve({ answers: [before], signal: stopping.signal });
   stopping.abort(new Error('the process is stopping'));
@@ -61,7 +61,7 @@ for (const [name, elapsedMs, waitMs] of [
   ['the pauses in the queue double', 3_000, 3_000],
   ['the last pause ends with the patience', 9_000, 1_000],
 ] as const) {
-  test(name, async () => {
+  test(`waiting for the registry to show a push is postponed correctly: ${name}`, async () => {
     const at = 1_000_000;
     const patience = {
       announced: true,
@@ -77,7 +77,7 @@ for (const [name, elapsedMs, waitMs] of [
   });
 }
 
-test('a clock that is set while the registry is asked changes nothing', async () => {
+test('a clock that is set while the registry is asked does not change the candidate', async () => {
   const hours = [0, 3_600_000, -3_600_000];
   const patience = { announced: true, signal: new AbortController().signal, now: () => hours.shift() ?? 0 };
   const answers = [before, before, announced];
@@ -85,7 +85,7 @@ test('a clock that is set while the registry is asked changes nothing', async ()
   assert.deepEqual(await resolveCandidate(web, { tag: '1.3.0', digest: announced }, head, patience), { tag: '1.3.0', digest: announced });
 });
 
-test("a retry after the maximum wait uses the registry's answer", async () => {
+test('a retry after the maximum wait uses the answer of the registry', async () => {
   const patience = { announced: true, announcedAt: 0, signal: new AbortController().signal, now: () => 10_000 };
   const candidate = await resolveCandidate(web, { tag: '1.3.0', digest: announced }, async () => ({ digest: before }), patience);
   assert.deepEqual(candidate, { tag: '1.3.0', digest: before });

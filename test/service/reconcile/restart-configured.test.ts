@@ -68,7 +68,7 @@ describe('restarts for changes of a ConfigMap', () => {
     assert.deepEqual(seen.restarts, [what]);
   });
 
-  it('are tried again after a conflict and an error that may pass', async () => {
+  it('are retried after a conflict and after a temporary error', async () => {
     const results = ['changed', new Error('busy'), 'restarted'] as const;
     let tries = 0;
     const { seen, restarter } = start(first, () => {
@@ -81,7 +81,7 @@ describe('restarts for changes of a ConfigMap', () => {
     assert.deepEqual([tries, seen.restarts, seen.events], [3, [what], []]);
   });
 
-  it('that are refused are reported on the ConfigMap, and tried again with the next comparison', async () => {
+  it('that are refused are reported on the ConfigMap, and retried with the next comparison', async () => {
     let tries = 0;
     const { seen, restarter } = start(first, () => {
       if (tries++ > 0) return 'restarted';
@@ -105,7 +105,7 @@ describe('restarts for changes of a ConfigMap', () => {
     assert.equal(seen.restarts[1], `${repository}:2 2026-11-01T10:00:08.000Z`);
   });
 
-  it('are not repeated where something removes the record from the workload each time', async () => {
+  it('are not repeated endlessly where something removes the record from the workload each time', async () => {
     const { seen, restarter, change, forget } = start(first, () => 'restarted');
     for (let times = 0; times < 3; times++) {
       restarter.consider(first);
@@ -118,7 +118,7 @@ describe('restarts for changes of a ConfigMap', () => {
     assert.equal(seen.restarts.length, 2);
   });
 
-  it('do not happen where nothing is named, and after the end', async () => {
+  it('do not happen where no workload is configured, and after the stop', async () => {
     const { restarts: _, ...unnamed } = first;
     const { seen, restarter } = start(unnamed, () => 'restarted');
     restarter.consider(unnamed);
@@ -129,7 +129,7 @@ describe('restarts for changes of a ConfigMap', () => {
   });
 });
 
-describe('what leads to restarts', () => {
+describe('the listener for restarts', () => {
   const restarts = [{ kind: 'Deployment', name: 'gateway' }] as const;
   const named = ['a', 'b', 'gone'].map((name) => ({ namespace: 'shop', name, restarts }));
   const mapOf = (name: string) => workloadOf({}, { kind: 'ConfigMap', name, namespace: 'shop' });
@@ -144,7 +144,7 @@ describe('what leads to restarts', () => {
     return { listener, considered, rolledOut };
   }
 
-  it('considers the ConfigMaps of a changed workload, whose rollout is theirs', () => {
+  it('considers the ConfigMaps of a changed workload, and their rollouts', () => {
     const { listener, considered, rolledOut } = listen();
     listener.onWorkload({ type: 'updated', object: workloadOf({}, { name: 'gateway', namespace: 'shop' }) });
     assert.deepEqual(
@@ -163,7 +163,7 @@ describe('what leads to restarts', () => {
     assert.deepEqual([considered, rolledOut], [['a'], []]);
   });
 
-  it('considers all that exist with each regular check', () => {
+  it('considers all configured ConfigMaps with each resync', () => {
     const { listener, considered } = listen();
     listener.resync();
     assert.deepEqual(considered, ['a', 'b']);

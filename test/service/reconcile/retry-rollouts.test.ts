@@ -80,7 +80,7 @@ function failingWorld(onFailure: 'Rollback' | 'Hold' = 'Rollback') {
   };
 }
 
-test('an image whose pods cannot be scheduled is rolled back and not rejected, and it is told when it is tried again', async () => {
+test('an image whose pods cannot be scheduled is rolled back without being rejected, and the status says when it is retried', async () => {
   const { world, status, fail, look } = failingWorld();
   await fail();
   const told = () => {
@@ -103,7 +103,7 @@ test('an image whose pods cannot be scheduled is rolled back and not rejected, a
   assert.deepEqual(world.images(), [`${image}:1.2.3`]);
 });
 
-test('the image is tried again with growing pauses, then held until a release, an edit of the policy or a newer image', async () => {
+test('such a rolled back image is retried with growing pauses, then held until a release, an edit or a newer image', async () => {
   const { world, policyOf, status, fail, waitOver, release, look } = failingWorld();
   for (const pauseMs of retryPausesMs) {
     await fail();
@@ -138,7 +138,7 @@ test('the image is tried again with growing pauses, then held until a release, a
   assert.deepEqual(world.images(), [`${image}:1.4.0`]);
 });
 
-test('an image that turns out to be to blame is rejected, and one that comes up is out', async () => {
+test('a retried image that is to blame for its failure is rejected, and one that comes up is recorded as rolled out', async () => {
   const { world, status, fail, waitOver, setPods } = failingWorld();
   await fail();
   await waitOver();
@@ -148,7 +148,7 @@ test('an image that turns out to be to blame is rejected, and one that comes up 
   assert.deepEqual(conditionLines(world), ['Ready=False RejectedDigest', 'Stalled=True RejectedDigest']);
 });
 
-test('with Hold the image stays and is not rejected, and the message is that of the pod', async () => {
+test('with onFailure: Hold an image whose pods cannot be scheduled stays without being rejected, with the message of its pod', async () => {
   const { world, status, fail } = failingWorld('Hold');
   await fail();
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);

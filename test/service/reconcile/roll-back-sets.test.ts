@@ -28,7 +28,7 @@ async function startPinned(): Promise<AlongsideWorld> {
   return world;
 }
 
-test('it rejects the set: the same image is not tried again with the same companion, and is with another one', async () => {
+test('a rollback rejects the whole set: its image is not applied with the same companion, and is with another one', async () => {
   const world = await startPinned();
   await requestAction(world, { rollbackTo: 'previous' });
   assert.deepEqual(digestsIn(world), [a, zero]);
@@ -39,7 +39,7 @@ test('it rejects the set: the same image is not tried again with the same compan
   assert.deepEqual(digestsIn(world), [b, d]);
 });
 
-test('after a change of companions alone, the previous set has the same own image', async () => {
+test('a rollback after a change of companions alone restores the previous companions with the same image', async () => {
   const world = await startPinned();
   await pushProxy(world, '1.3.0', d);
   assert.deepEqual(digestsIn(world), [b, d]);
@@ -55,14 +55,14 @@ test('after a change of companions alone, the previous set has the same own imag
   assert.deepEqual(digestsIn(world), [a, zero]);
 });
 
-test('a named tag comes back with the companions that ran with it', async () => {
+test('a rollback to a named tag restores the companions that ran with it', async () => {
   const world = await startPinned();
   await requestAction(world, { rollbackTo: '1.2.3' });
   assert.deepEqual(digestsIn(world), [a, zero]);
   assert.deepEqual(rejectedIn(world), [[b, setOf(b, c), 'RollbackRequested']]);
 });
 
-test('where the left image waits for its companion, each set with it is rejected', async () => {
+test('a rollback while the image that it leaves waits for its companion rejects each set with that image', async () => {
   const world = await startPinned();
   await pushOwn(world, '1.4.0', d);
   assert.equal(world.statusOf('web').waiting?.reason, 'CompanionMissing');
@@ -73,7 +73,7 @@ test('where the left image waits for its companion, each set with it is rejected
   assert.deepEqual(digestsIn(world), [a, zero]);
 });
 
-test('the set that it means is decided once: a tag of a companion that moves in between does not change it', async () => {
+test('the set that a rollback restores is decided once, even if a tag of a companion moves in between', async () => {
   const strategy = strategies.digest({ tag: 'latest' });
   const world = startAlongside({ strategy, pin: 'Digest', alongside: { ...alongside, match: 'SameRevision' } });
   world.revisions.set(a, '1').set(zero, '1').set(b, '2').set(c, '2');

@@ -36,7 +36,7 @@ test('a target in another namespace is neither rolled back nor mentioned without
 
 const patchRequests = (world: World) => world.requests.filter((request) => request.startsWith('PATCH'));
 
-test('a policy that was changed meanwhile decides: the rollback is left to the reconcile of its change', async () => {
+test('a policy that changes before the rollback prevents it, and the reconcile of the change decides', async () => {
   for (const spec of [watchedSpec('Hold'), watchedSpec('Rollback', { suspended: true }), undefined]) {
     const world = changedWorld(changedWorkload(stuckRollout));
     const job = jobOf(world);
@@ -54,7 +54,7 @@ test('a policy that was changed meanwhile decides: the rollback is left to the r
 
 const keys: Verification = { keys: [{ secret: 'cosign', key: 'cosign.pub' }], signers: [] };
 
-test('a digest that only a workload claims is not rejected: the registry is asked where its tag points', async () => {
+test('a digest that only a workload claims is not rejected, but the one to which its tag points in the registry', async () => {
   const [known, claimed] = [digestOf('b'), digestOf('f')];
   const pinned = (workload: Workload) => ({
     ...workload,
@@ -75,7 +75,7 @@ test('a digest that only a workload claims is not rejected: the registry is aske
   }
 });
 
-test('changes by policy and owners while signatures are verified count: a slow registry permits no rollback', async () => {
+test('a change by policy or owners while signatures are verified prevents a rollback', async () => {
   const ops = { namespace: 'ops' };
   const start = (happens: (world: World) => void) => {
     const world: World = changedWorld(
@@ -114,7 +114,7 @@ test('changes by policy and owners while signatures are verified count: a slow r
   }
 });
 
-test('with verify the former image has to be signed, by its digest or by what its tag points to now', async () => {
+test('with verify the image to roll back to must be signed, by its digest or by what its tag points to now', async () => {
   const verified: string[] = [];
   const answers: Record<string, VerificationResult> = {
     [digestOf('a')]: { kind: 'verified', by: 'ours' },
@@ -156,7 +156,7 @@ test('with verify the former image has to be signed, by its digest or by what it
   assert.equal(verified.length, 5, 'what is gone has no digest to ask for');
 });
 
-test('with verify a tag that moves while its signature is read is not rolled back to', async () => {
+test('with verify there is no rollback to a tag that moves while its signature is read', async () => {
   const world = changedWorld(changedWorkload(stuckRollout));
   const policy = world.policies.get('shop/web');
   assert.ok(policy);

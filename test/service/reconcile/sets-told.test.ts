@@ -12,7 +12,7 @@ const [b, c] = [digestOf('b'), digestOf('c')];
 const said = ({ events }: AlongsideWorld, reason: string) =>
   events.filter((event) => event.reason === reason).map(({ regarding, message }) => `${regarding.kind}: ${message}`);
 
-test('a change and its rollback name every container', async () => {
+test('the Events of a change and its rollback name every container of the set', async () => {
   const world = startAlongside();
   await pushProxy(world, '1.3.0', c);
   await pushOwn(world, '1.3.0', b);
@@ -24,7 +24,7 @@ test('a change and its rollback name every container', async () => {
   assert.ok(said(world, 'Updated').includes(`Deployment: ${moves('1.3.0', '1.2.3')}, selected by ImagePolicy shop/web`));
 });
 
-test('what waits for approval, or for a companion, is named with it', async () => {
+test('the Event about a missing approval or companion names the companion', async () => {
   const world = startAlongside({ mode: 'Approval' });
   await pushOwn(world, '1.3.0', b);
   assert.match(said(world, 'CompanionMissing').join(), /1\.3\.0 waits for registry\.example\.com\/shop\/proxy:1\.3\.0, which/);

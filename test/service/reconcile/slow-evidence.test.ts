@@ -22,30 +22,26 @@ async function startPush(start: ReturnType<typeof startVulnerable>, happens: () 
   return { pushed };
 }
 
-test(
-  'a source that hangs when what runs has changed keeps neither another push nor a rollback from the policy',
-  { timeout: 60_000 },
-  async () => {
-    const start = startVulnerable(waits.minAge);
-    const { world, hanging, asked, push, act } = start;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    hanging.set(digestOf('d'), promise);
-    const { pushed } = await startPush(start, () => setWorkload(world, { web: `${image}:1.2.2@${digestOf('d')}` }));
-    await until(() => asked.includes(digestOf('d')));
-    assert.equal((await push('1.2.1', 'e'))?.kind, 'unchanged');
-    await act({ rollbackTo: '1.2.3' });
-    const { lastHandledRollback, history } = world.statusOf('web');
-    assert.deepEqual(
-      [lastHandledRollback, history?.map(({ trigger, tag }) => `${trigger} ${tag}`).slice(0, 2)],
-      ['1.2.3', ['TargetChange 1.3.0', 'Rollback 1.2.3']],
-    );
-    resolve();
-    assert.equal((await pushed)?.kind, 'unchanged');
-    assert.deepEqual(world.images(), [`${image}:1.3.0`]);
-  },
-);
+test('a source of evidence that hangs blocks neither another push nor a rollback of the policy', { timeout: 60_000 }, async () => {
+  const start = startVulnerable(waits.minAge);
+  const { world, hanging, asked, push, act } = start;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  hanging.set(digestOf('d'), promise);
+  const { pushed } = await startPush(start, () => setWorkload(world, { web: `${image}:1.2.2@${digestOf('d')}` }));
+  await until(() => asked.includes(digestOf('d')));
+  assert.equal((await push('1.2.1', 'e'))?.kind, 'unchanged');
+  await act({ rollbackTo: '1.2.3' });
+  const { lastHandledRollback, history } = world.statusOf('web');
+  assert.deepEqual(
+    [lastHandledRollback, history?.map(({ trigger, tag }) => `${trigger} ${tag}`).slice(0, 2)],
+    ['1.2.3', ['TargetChange 1.3.0', 'Rollback 1.2.3']],
+  );
+  resolve();
+  assert.equal((await pushed)?.kind, 'unchanged');
+  assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+});
 
-test('what a slow source has answered is used, and the registry is asked again', async () => {
+test('evidence that took long to read is used, and the registry is asked again', async () => {
   const { world, evidence, hanging, asked, push, at } = startVulnerable(waits.minAge);
   evidence.set(digestOf('b'), scanOf([]));
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -60,7 +56,7 @@ test('what a slow source has answered is used, and the registry is asked again',
   assert.ok(world.requests.slice(before).includes('HEAD 1.3.0'));
 });
 
-test('what is known is not asked for again when another container has changed', async () => {
+test('known evidence is not read again when another container has changed', async () => {
   const start = startVulnerable(waits.minAge);
   const { world, asked } = start;
   const { pushed } = await startPush(start, () => setWorkload(world, { web: `${image}:1.2.3`, proxy: 'other.example.com/proxy:2' }));
@@ -68,7 +64,7 @@ test('what is known is not asked for again when another container has changed', 
   assert.deepEqual([asked.length, world.images()[0]], [2, `${image}:1.3.0`]);
 });
 
-test('where the policy is always busy for longer than answers count, its evidence is read five times, and then with the next try', async () => {
+test('evidence of a policy that is busy all the time is read five times, and then by the next attempt', async () => {
   const { world, evidence, asked, push, at } = startVulnerable(waits.minAge);
   evidence.set(digestOf('b'), scanOf([]));
   const { mutex } = world.ports.policies;
@@ -82,7 +78,7 @@ test('where the policy is always busy for longer than answers count, its evidenc
   assert.deepEqual([asked.length, world.images()], [10, [`${image}:1.2.3`]]);
 });
 
-test('what is known does not count for what runs since, which is read', async () => {
+test('evidence of the former image is not used for an image that runs since, whose own evidence is read', async () => {
   const start = startVulnerable(waits.minAge);
   const { world, evidence, asked } = start;
   evidence.set(digestOf('d'), scanOf([]));

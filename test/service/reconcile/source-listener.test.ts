@@ -95,13 +95,13 @@ for (const [name, change] of Object.entries(changes))
     assert.deepEqual(considered, ['own']);
   });
 
-test('one of another namespace is that to which the HelmRelease refers, not one of the same name', () => {
+test('a HelmRepository of another namespace concerns the HelmReleases that refer to it, not those with one of the same name', () => {
   const { onSource, considered } = start();
   onSource({ type: 'added', object: sourceOf('charts', { namespace: 'flux' }) });
   assert.deepEqual(considered, ['foreign']);
 });
 
-test('a changed status, another kind, and a first list cause nothing', () => {
+test('a changed status, another kind and the first list of HelmRepositories cause no reconcile', () => {
   const { onSource, considered, relist } = start();
   onSource({ type: 'updated', object: sourceOf('charts', { resourceVersion: '2' }), previous: charts });
   onSource({ type: 'added', object: workloadOf({}, { name: 'charts' }) });
@@ -110,7 +110,7 @@ test('a changed status, another kind, and a first list cause nothing', () => {
   assert.deepEqual(considered, []);
 });
 
-test('the consent of a Namespace concerns the policies whose HelmRepositories it has', () => {
+test('a consent of a Namespace causes a reconcile of the policies whose HelmRepositories are in it', () => {
   const { onConsent, considered } = start();
   onConsent('flux');
   assert.deepEqual(considered, ['foreign']);
@@ -123,7 +123,7 @@ const causeWith = ({ world, put }: ReturnType<typeof start>, found: Workload) =>
     ?.cause;
 };
 
-test('each state of a HelmRepository that a Stalled policy may see causes one job, and those that it may not see none', () => {
+test('each state of a HelmRepository that a stalled policy may see causes one job, and a state that it may not see none', () => {
   const started = start();
   const flux = { namespace: 'flux' };
   const unseen = causeWith(started, sourceOf('charts', flux));
@@ -152,12 +152,12 @@ function behind(world: World, cached: Workload): World['ports'] {
   });
 }
 
-test('a replica whose watch shows the HelmRepository as it was before reads it', async () => {
+test('a replica whose watch shows a former state of a HelmRepository reads it before it plans', async () => {
   const current = sourceOf('charts', { generation: 2, resourceVersion: '2' });
   const requests = await requestsWith(sourceOf('charts', {}, 'elsewhere'), current);
   assert.deepEqual(requests, ['GET own', 'GET charts', 'GET charts', 'PATCH own']);
 });
 
-test('a replica whose watch is as new reads it only before the patch', async () => {
+test('a replica whose watch of HelmRepositories is current reads one only before the patch', async () => {
   assert.deepEqual(await requestsWith(charts, charts), ['GET charts', 'PATCH own']);
 });

@@ -16,7 +16,7 @@ async function eventsOf(t: TestContext, work: () => void | Promise<void>) {
   return (await finish()).flatMap(({ events }) => events);
 }
 
-test('the span of a push has its matches and decisions as events', async (t) => {
+test('the span of a push has the matched policies and their decisions as events', async (t) => {
   const world = createWorld();
   const events = await eventsOf(t, () => processPush(pushOf(), contextOf(), world.ports));
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
@@ -29,11 +29,11 @@ test('the span of a push has its matches and decisions as events', async (t) => 
   );
 });
 
-test('a push that nobody watches is recorded as such', async (t) => {
+test('a push without a policy is an event "unwatched" of its span', async (t) => {
   assert.deepEqual(await eventsOf(t, () => traceMatches([])), [{ name: 'unwatched', attributes: {} }]);
 });
 
-test('at most twenty names and blocked changes are recorded, with the number of all policies', async (t) => {
+test('at most twenty names and blocked changes are recorded in a span, with the number of all policies', async (t) => {
   const policies = Array.from({ length: 30 }, (_, index) => `shop/web-${index}`);
   const blocked = policies.map((name) => ({ reason: 'Downgrade', message: `${name} would be downgraded` }) as const);
   const [matched, decision, ...others] = await eventsOf(t, () => {

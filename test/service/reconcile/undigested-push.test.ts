@@ -40,7 +40,7 @@ for (const [name, status, running] of [
     `${image}:latest@${digestOf('c')}`,
   ],
 ] satisfies [string, PolicyStatus, string][]) {
-  test(`the registry still shows ${name}: it is asked again until it shows the push`, async () => {
+  test(`if the registry still shows ${name}, it is asked again until it shows the push`, async () => {
     const { world, deliver } = start({ behind: 2, status });
     setWorkload(world, { web: running });
     await deliver();
@@ -61,7 +61,7 @@ for (const [name, status, running] of [
   });
 }
 
-test("longer delays are spent in the queue, and after ten seconds the registry's answer is used", async () => {
+test('a push that the registry does not show soon is delayed in the queue, and its answer is used after ten seconds', async () => {
   const { world, push, deliver } = start({ behind: Infinity, agoMs: 4_000 });
   setWorkload(world, { web: `${image}:latest@${old}` });
   await assert.rejects(deliver, (error) => error instanceof WaitError && error.reason === 'NotShownYet');
@@ -70,14 +70,14 @@ test("longer delays are spent in the queue, and after ten seconds the registry's
   assert.deepEqual([countHeadRequests(world), world.results.get('push-1 shop/web')?.reason], [1, 'UpToDate']);
 });
 
-test('the registry is believed at once where the push was received minutes ago', async () => {
+test('the first answer of the registry is used for a push that was received minutes ago', async () => {
   const { world, deliver } = start({ behind: Infinity, agoMs: 600_000 });
   setWorkload(world, { web: `${image}:latest@${old}` });
   await deliver();
   assert.deepEqual([countHeadRequests(world), world.results.get('push-1 shop/web')?.reason], [1, 'UpToDate']);
 });
 
-test('an answer found by a poll is used at once', async () => {
+test('the first answer of the registry is used for a tag that a poll has found', async () => {
   const { world, push } = start({ behind: Infinity });
   setWorkload(world, { web: `${image}:latest@${old}` });
   const { namespace, name, uid } = policyOf();
@@ -100,7 +100,7 @@ function startTwo(given: Parameters<typeof start>[0], images: readonly [string, 
   return { world, deliver, work, runOf };
 }
 
-test('several policies that all run what the registry still shows: it is asked again once for all of them', async () => {
+test('if several policies run what the registry still shows, it is asked again once for all of them', async () => {
   const { world, deliver, work, runOf } = startTwo({ behind: 2 }, [`${image}:latest@${old}`, `${image}:latest@${old}`]);
   await deliver();
   assert.equal(countHeadRequests(world), 3);
@@ -108,7 +108,7 @@ test('several policies that all run what the registry still shows: it is asked a
   assert.deepEqual([runOf('web'), runOf('other'), countHeadRequests(world)], [pinnedImage, pinnedImage, 3]);
 });
 
-test('of several policies one that does not run it yet continues, and the other asks again', async () => {
+test('a policy that does not run what the registry shows is changed at once, and the other one asks again', async () => {
   const { world, deliver, work, runOf } = startTwo({ behind: 2 }, [`${image}:latest@${old}`, `${image}:latest@${digestOf('c')}`]);
   await deliver();
   assert.equal(countHeadRequests(world), 1);
@@ -121,7 +121,7 @@ test('of several policies one that does not run it yet continues, and the other 
   assert.equal(countHeadRequests(world), before + 1);
 });
 
-test('a tag that is pushed twice within seconds is read again when the registry has had its time: the first answer may be the image before', async () => {
+test('a tag that is pushed twice within seconds is read again ten seconds later, because the first answer may be outdated', async () => {
   const { world, deliver } = start({ behind: 1 });
   setWorkload(world, { web: `${image}:latest@${digestOf('c')}` });
   await deliver();

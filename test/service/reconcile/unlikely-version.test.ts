@@ -76,13 +76,13 @@ describe('the first change of a policy without a range', () => {
       assert.equal(readyOf(world), undefined);
     });
 
-  it('is held for a push as well', async () => {
+  it('is held if it is caused by a push', async () => {
     const world = start(jump, free);
     await processPush(pushOf({ tag: '2021.12.16', digest: digests[1] ?? '' }), contextOf(), world.ports);
     assert.deepEqual([world.images(), readyOf(world)?.reason], [[`${image}:10.11.4`], 'UnlikelyVersion']);
   });
 
-  it('is compared with the age of a running image that is named by its digest alone', async () => {
+  it('is compared by age if the running image is named by its digest alone', async () => {
     const world = start(older, free);
     setWorkload(world, { web: { image: `${image}@${digests[0]}`, imageOwner: 'helm' } });
     world.tags.delete('1.2.3');
@@ -111,7 +111,7 @@ describe('the first change of a policy without a range', () => {
     });
 });
 
-it('a registry that cannot say when the images were created does not keep a policy from its first change', async () => {
+it('a registry that cannot say when images were created does not prevent the first change of a policy', async () => {
   const world = start({ '1.2.3': 9, '1.3.0': 2 }, free);
   const broken = withPorts(world.ports, { registry: { readImage: () => Promise.reject(new Error('500')) } });
   await processTask(
@@ -122,7 +122,7 @@ it('a registry that cannot say when the images were created does not keep a poli
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
 });
 
-describe('a first change that is held for its age, where a restarted service cannot read when the images were created', () => {
+describe('a first change that was held for its age, after a restart without access to the creation times,', () => {
   /** The ports of a process that remembers nothing, with this registry. */
   const restarted = ({ ports }: World, readImage: World['ports']['registry']['readImage']) =>
     withPorts(ports, { registry: { readImage, ...createRegistryMemory({ now: () => startTime, elapsed: () => 0 }) } });
@@ -158,7 +158,7 @@ describe('a first change that is held for its age, where a restarted service can
       assert.deepEqual([world.images(), readyOf(world)], [[`${image}:1.3.0`], undefined]);
     });
 
-  it('is judged by its age again as soon as that can be read', async () => {
+  it('is evaluated by its age again as soon as the creation times can be read', async () => {
     const world = start(older, free);
     await poll(world);
     await poll(
@@ -172,7 +172,7 @@ describe('a first change that is held for its age, where a restarted service can
     assert.deepEqual([world.images(), readyOf(world)], [[`${image}:1.3.0`], undefined]);
   });
 
-  it('does not hold back another version, nor one after an edit of the policy', async () => {
+  it('does not hold back another version, nor the same one after an edit of the policy', async () => {
     for (const edit of [
       (world: World) => world.tags.set('1.4.0', digests[2] ?? ''),
       (world: World) => world.put({ ...(world.policies.get('shop/web') ?? assert.fail()), generation: 2 }),
@@ -189,7 +189,7 @@ describe('a first change that is held for its age, where a restarted service can
   });
 });
 
-it('a later change is not checked, and costs no request for it', async () => {
+it('a change after the first one of a policy is not checked for an unlikely version, and costs no request for that', async () => {
   const world = start({ '1.2.3': 2, '1.3.0': 9 }, free);
   await reconcile(world);
   const digest = digestOf('4');

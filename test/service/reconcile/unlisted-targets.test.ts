@@ -72,14 +72,14 @@ for (const count of [maxTargetsListed, maxTargetsListed + 1, 50]) {
   });
 }
 
-test('new workloads of a long list are compared together, and not one after the other', async () => {
+test('new workloads of a list that is longer than the status are found by one comparison', async () => {
   const world = await updated(30);
   addDeployment(world, 'x');
   assert.deepEqual(jobsAt(world, later), []);
   assert.equal(jobsAt(world, later, true).length, 1);
 });
 
-test('the hash is that of the containers in any order, and of nothing else', () => {
+test('the hash of targets depends on their containers and images in any order, and on nothing else', () => {
   const [a, b] = ['a', 'b'].map((name) => ({
     kind: 'Deployment',
     namespace: 'shop',

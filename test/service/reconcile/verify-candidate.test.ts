@@ -58,14 +58,14 @@ describe('a signed image', () => {
     assert.deepEqual(world.requests, ['HEAD 1.3.0', 'VERIFY b', 'PATCH web']);
   });
 
-  test('is deployed by its tag where the policy says so, if the tag still means it', async () => {
+  test('is deployed by its tag with pin: Tag, if the tag still points to it', async () => {
     const { world } = createVerifying({ [b]: verified }, { pin: 'Tag' });
     await reconcile(world);
     assert.deepEqual(world.images(), [`${image}:1.3.0`]);
     assert.deepEqual(world.requests, ['HEAD 1.3.0', 'VERIFY b', 'HEAD 1.3.0', 'PATCH web']);
   });
 
-  test('is not deployed by its tag when that has moved meanwhile', async () => {
+  test('is not deployed by its tag if the tag has moved during the verification', async () => {
     const { world } = createVerifying(
       {},
       { pin: 'Tag' },
@@ -82,7 +82,7 @@ describe('a signed image', () => {
     assert.deepEqual(world.images(), [`${image}:1.2.3`]);
   });
 
-  test('is not verified if it runs already', async () => {
+  test('is not verified if it already runs', async () => {
     const { world } = createVerifying({});
     setWorkload(world, { web: `${image}:1.3.0@${b}` });
     await reconcile(world);
@@ -90,7 +90,7 @@ describe('a signed image', () => {
     assert.deepEqual(conditions(world), ['Ready True UpToDate']);
   });
 
-  test('is not verified without verification in the policy', async () => {
+  test('is not verified if the policy has no verification', async () => {
     const { world } = createVerifying({});
     world.put(policyOf());
     await reconcile(world);
@@ -134,7 +134,7 @@ describe('an image that is not signed', () => {
     assert.deepEqual([world.images(), conditions(world)], [[`${image}:1.3.0@${b}`], ['Ready True UpToDate']]);
   });
 
-  test('is waited for although another one was given up', async () => {
+  test('is waited for although another image was given up', async () => {
     const { world, time } = createVerifying({});
     time.now += minutes(6);
     await reconcile(world);
@@ -145,7 +145,7 @@ describe('an image that is not signed', () => {
   });
 });
 
-test('is not verified before it has reached its minimum age', async () => {
+test('an image is not verified before it has reached its minimum age', async () => {
   const { world, time, results } = createVerifying({}, { minAgeMs: minutes(30) });
   await reconcile(world);
   assert.deepEqual(world.requests, ['HEAD 1.3.0']);
@@ -161,7 +161,7 @@ test('is not verified before it has reached its minimum age', async () => {
 });
 
 describe('a policy is stalled at once by', () => {
-  test('wrong signatures', async () => {
+  test('signatures of another key', async () => {
     const { world } = createVerifying({ [b]: { kind: 'invalid', why: 'a signature was made with another key' } });
     await reconcile(world);
     assert.deepEqual(conditions(world), ['Ready False SignatureInvalid', 'Stalled True SignatureInvalid']);
@@ -177,8 +177,8 @@ describe('a policy is stalled at once by', () => {
   });
 });
 
-describe('no image is deployed that was not verified', () => {
-  test('another choice because the workload changed is verified, too', async () => {
+describe('without verification, nothing is deployed:', () => {
+  test('another image that is planned because the workload changed is verified, too', async () => {
     const { world, results } = createVerifying(
       { [b]: verified, [c]: { kind: 'invalid', why: 'forged' } },
       {},
@@ -231,7 +231,7 @@ describe('no image is deployed that was not verified', () => {
     assert.deepEqual(world.images(), [`${image}:1.2.3`]);
   });
 
-  test('the digest of the plan is verified, not what ran at first', async () => {
+  test('the digest of the plan is verified, not that of the running image', async () => {
     const { world } = createVerifying({ [a]: verified, [b]: verified });
     await reconcile(world, { hint: { tag: '1.2.3' } });
     assert.deepEqual(world.images(), [`${image}:1.2.3@${a}`]);
@@ -266,20 +266,20 @@ describe('a policy that replaces a tag', () => {
     };
   }
 
-  test('needs the signatures that the policy of its target demands, by the keys in the namespace of that policy', async () => {
+  test('needs the signatures that the policy of its target demands, by keys in the namespace of that policy', async () => {
     const unsigned = await run({ kind: 'unsigned', why: 'nobody has signed it' });
     assert.deepEqual([unsigned.images, unsigned.asked], [[`${image}:1.2.3`], ['shop c']]);
     const signed = await run(verified);
     assert.deepEqual([signed.images, signed.asked], [[`${image}:${rebased}`], ['shop c']]);
   });
 
-  test('says who demands the signature that is wrong', async () => {
+  test('names the policy that demands the wrong signature', async () => {
     const { images, ready } = await run({ kind: 'invalid', why: 'signed by somebody else' });
     assert.deepEqual([images, ready?.reason], [[`${image}:1.2.3`], 'SignatureInvalid']);
     assert.match(ready?.message ?? '', /ImagePolicy shop\/web has the same target and demands signatures: signed by somebody else$/);
   });
 
-  test('needs none for a policy that may not change its target', async () => {
+  test('needs no signatures that a policy without access to the target demands', async () => {
     const { images, asked } = await run({ kind: 'invalid', why: '' }, { demander: policyOf({ namespace: 'elsewhere' }) });
     assert.deepEqual([images, asked], [[`${image}:${rebased}`], []]);
   });

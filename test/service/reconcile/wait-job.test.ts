@@ -10,7 +10,7 @@ const pendingCandidate = { tag: '1.4.0', digest: digestOf('a'), until, reason: '
 const policyWithPending = (policy: Partial<ImagePolicy> = {}, other: object = {}) =>
   policyOf({ status: { waiting: { ...pendingCandidate, ...other } }, ...policy });
 
-test('a delayed job runs when the wait is over, and belongs to that time', () => {
+test('the delayed job of a wait runs when the wait is over, and belongs to that time', () => {
   assert.deepEqual(waitJob(policyWithPending()), {
     schema: 1,
     policy: { namespace: 'shop', name: 'web', uid: policyOf().uid },
@@ -22,7 +22,7 @@ test('a delayed job runs when the wait is over, and belongs to that time', () =>
   });
 });
 
-test('when the job itself is retried at that time, the delayed job runs a minute later', () => {
+test('if the waiting job itself is retried at that time, the delayed job runs a minute later', () => {
   assert.equal(waitJob(policyWithPending({}, { reason: 'RegistryThrottled' }))?.wait?.at, '2026-03-01T12:31:00.000Z');
 });
 

@@ -21,7 +21,7 @@ const kept: Readonly<Record<string, readonly [Partial<PolicySpec>, reason: strin
   'more other vulnerabilities': [{}, 'MoreVulnerable', true],
 };
 
-describe('a fix that is kept by', () => {
+describe('a fix that is held back by', () => {
   for (const [what, [spec, reason, vetoed = false]] of Object.entries(kept))
     test(`${what} is reported once, and is a cause`, async () => {
       const { world, evidence, policy, push, check, now } = startVulnerable(spec, vetoed ? 'High' : undefined);
@@ -50,7 +50,7 @@ describe('a fix that is kept by', () => {
     });
 });
 
-test('a fix that is applied at once is not reported, nor one that was applied after a wait', async () => {
+test('a fix is not reported if it is applied at once, or was applied after a wait', async () => {
   const { world, evidence, policy, push, ring, now } = startVulnerable(waits.minAge);
   const before = policy().status;
   await push('1.3.0', 'b');

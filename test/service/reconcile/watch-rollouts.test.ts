@@ -20,7 +20,7 @@ import {
 } from './changed-world.ts';
 import { withPorts, contextOf, createWorld, pushOf, startTime, type World } from './world.ts';
 
-test('an update is not Ready before it is complete', async () => {
+test('a policy is not Ready before the rollout of its update is complete', async () => {
   const world = createWorld();
   world.put(policyOf({ spec: watchedSpec() }));
   world.workloads.set('Deployment/shop/web', changedWorkload({ ...rolledOut, observedGeneration: 2 }, {}, '1.2.3'));
@@ -41,7 +41,7 @@ test('an update is not Ready before it is complete', async () => {
   assert.equal(world.results.get('push-1 shop/web')?.reason, 'RolledOut');
 });
 
-test('a workload that cannot be watched is Ready at once, and the message says so', async () => {
+test('a policy whose workload cannot be watched is Ready at once, and the message says so', async () => {
   const world = createWorld();
   world.put(policyOf({ spec: watchedSpec() }));
   world.workloads.set('Deployment/shop/web', changedWorkload({ haltedBecause: 'it is paused' }, {}, '1.2.3'));
@@ -101,7 +101,7 @@ test('when the rollouts of several workloads are complete, the audit record name
   );
 });
 
-test("a failed rollout is rolled back, its digest is rejected with the pod's own message, and the rollback is watched", async () => {
+test('a failed rollout is rolled back and watched, and its digest is rejected with the message of the pod', async () => {
   const message = 'Back-off pulling image: manifest unknown';
   const world = changedWorld(
     changedWorkload(),
@@ -151,7 +151,7 @@ test('a rejected digest is not tried again, and a newer one is', async () => {
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
 });
 
-test('a rollout is late only with a new pod that had its time, and is checked again until then', async () => {
+test('a rollout times out only with a new pod that had its time, and is checked again until then', async () => {
   const overdue = new Date(startTime - 700_000).toISOString();
   const pod = (startedAt: string) => ({ ...waitingPod('ContainerCreating'), startedAt });
   const rows: [pods: () => Promise<PodState[]>, results: string[]][] = [
@@ -172,7 +172,7 @@ test('a rollout is late only with a new pod that had its time, and is checked ag
   }
 });
 
-test('Hold stops at a failed rollout, and Ignore only reports it', async () => {
+test('onFailure: Hold stops at a failed rollout, and onFailure: Ignore only reports it', async () => {
   for (const [onFailure, conditions, rejected] of [
     ['Hold', ['Ready=False RolloutFailed', 'Stalled=True RolloutFailed', 'Held=True RolloutFailed'], 1],
     ['Ignore', ['Ready=False RolloutFailed', 'Stalled=True RolloutFailed'], 0],
@@ -187,7 +187,7 @@ test('Hold stops at a failed rollout, and Ignore only reports it', async () => {
   }
 });
 
-test('a manual change of the image meanwhile is left alone', async () => {
+test('a manual change of the image during a rollout check is left alone', async () => {
   const world = changedWorld(changedWorkload(stuckRollout));
   const byHand = changedWorkload(
     { observedGeneration: 3 },
@@ -198,7 +198,7 @@ test('a manual change of the image meanwhile is left alone', async () => {
   assert.equal(world.requests.includes('PATCH web'), false);
 });
 
-test('after a conflict the rollout is checked again', async () => {
+test('after a conflict of the rollback the rollout is checked again', async () => {
   let conflicts = 0;
   const world = changedWorld(changedWorkload(stuckRollout));
   const patchImages: World['ports']['workloads']['patchImages'] = async (...args) =>
@@ -227,7 +227,7 @@ test('an image that may not be rolled back stays, and conditions and Events say 
   }
 });
 
-test('the next reconcile continues after a crash at each step', async () => {
+test('after a crash at each step of a rollback, the next reconcile completes it', async () => {
   for (const dies of ['before the status', 'before the patch', 'after the patch'] as const) {
     const world = changedWorld(changedWorkload(stuckRollout));
     let writes = 0;
@@ -252,7 +252,7 @@ test('the next reconcile continues after a crash at each step', async () => {
   }
 });
 
-test('after a crash between the patch and the status a rollout is found by what runs, with what ran before, and its digest when it fails', async () => {
+test('after a crash before the status a rollout is found by the running image, with the former image and its own digest', async () => {
   const seen = {
     kind: 'Deployment',
     namespace: 'shop',
@@ -283,7 +283,7 @@ test('after a crash between the patch and the status a rollout is found by what 
   );
 });
 
-test('a replica that lags behind reads what the other one saw', async () => {
+test('a replica whose cache lags behind reads the policy before it evaluates a rollout', async () => {
   const world = changedWorld(changedWorkload(rolledOut));
   const job = jobOf(world);
   const behind = policyOf({ spec: watchedSpec(), status: { observedGeneration: 1 } });
@@ -296,7 +296,7 @@ test('a replica that lags behind reads what the other one saw', async () => {
   assert.deepEqual(historyLines(world), ['Webhook RolledOut']);
 });
 
-test('pods that may not be read do not delay the rest', async () => {
+test('pods that may not be read do not prevent the evaluation of a rollout', async () => {
   const world = changedWorld(
     changedWorkload(stuckRollout),
     { onFailure: 'Hold' },

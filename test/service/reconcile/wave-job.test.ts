@@ -40,24 +40,24 @@ const jobOf = (policy: ImagePolicy, web: Workload, seconds = 60, view: Partial<C
   );
 const pending = policyWith({ waiting: waitingFor('WavePending') });
 
-test('the next wave is enqueued when the last one is over, with the image that waits', () => {
+test('the next wave is enqueued when the last wave is complete, with the pending image', () => {
   const job = jobOf(pending, out);
   assert.deepEqual([job?.source, job?.hint], ['TargetChange', { tag: '1.3.0', digest: digestOf('b') }]);
   assert.ok(job !== undefined && isWaveJob(job));
   assert.equal(jobOf(pending, out, 61)?.cause, job.cause, 'the same state makes the same job');
 });
 
-test('while a wave rolls out nothing is enqueued, however long it takes', () => {
+test('while a wave rolls out no job is enqueued, however long it takes', () => {
   assert.equal(jobOf(pending, progressing), undefined);
   assert.equal(jobOf(pending, progressing, 900), undefined);
 });
 
-test('a pause that begins is written to the status, once', () => {
+test('the beginning of a pause between waves is written to the status once', () => {
   assert.match(jobOf(pending, out, 10)?.cause ?? '', /:WavePause:2026-03-01T12:00:30Z$/);
   assert.equal(jobOf(policyWith({ waiting: waitingFor('WavePause', '2026-03-01T12:00:30Z') }), out, 10), undefined);
 });
 
-test('a wait that has become pointless is ended', () => {
+test('a wait for a wave that has become pointless is ended by a job', () => {
   const history = [entryOf({ result: 'Failed', uid: progressing.uid })];
   assert.match(jobOf(policyWith({ waiting: waitingFor('WavePending'), history }), progressing)?.cause ?? '', /:none:$/);
 });
