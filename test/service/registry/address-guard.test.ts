@@ -54,19 +54,19 @@ function resolve(answer: Parameters<Parameters<LookupFunction>[2]>): Promise<unk
   return new Promise((done) => lookup('registry.example.com', {}, (...result) => done(result)));
 }
 
-test('harmless DNS answers are returned unchanged', async () => {
+test('harmless DNS answers pass the address guard unchanged', async () => {
   assert.deepEqual(await resolve([null, '10.0.0.1', 4]), [null, '10.0.0.1', 4]);
   assert.deepEqual(await resolve([null, [{ address: '10.0.0.1', family: 4 }]]), [null, [{ address: '10.0.0.1', family: 4 }], undefined]);
 });
 
-test('a DNS answer that is a metadata address is refused', async () => {
+test('a DNS answer with a metadata address is refused', async () => {
   const [error] = await resolve([null, '169.254.169.254', 4]);
   assert.ok(error instanceof PermanentError);
   assert.equal(error.reason, 'RegistryRefused');
   assert.match(error.message, /registry\.example\.com, which is 169\.254\.169\.254, is a link-local or metadata address/);
 });
 
-test('one metadata address among several is refused', async () => {
+test('a DNS answer with one metadata address among several is refused', async () => {
   const [error] = await resolve([
     null,
     [
@@ -77,7 +77,7 @@ test('one metadata address among several is refused', async () => {
   assert.ok(error instanceof PermanentError);
 });
 
-test('a failed lookup is returned as a failed lookup', async () => {
+test('a failed DNS lookup passes the address guard as a failed lookup', async () => {
   const failure = new Error('ENOTFOUND');
   assert.equal((await resolve([failure, '', 0]))[0], failure);
 });

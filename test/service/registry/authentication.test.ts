@@ -20,7 +20,7 @@ function source(first: Credential | undefined, renewed = first): CredentialSourc
   return offers;
 }
 
-test('anonymous bearer authentication takes challenge, token and answer, and then one request', async (t) => {
+test('anonymous bearer authentication takes a challenge and a token, and then one request', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   fake.setTag('team/app', '1', digest);
   fake.requireBearer();
@@ -32,7 +32,7 @@ test('anonymous bearer authentication takes challenge, token and answer, and the
   assert.equal(fake.requests[1]?.authorization, undefined);
 });
 
-test('a bearer credential is sent to the token server only', async (t) => {
+test('a credential for bearer authentication is sent to the token server only', async (t) => {
   const { fake, client, repository } = await startWorld(t, { credentials: source(me) });
   fake.setTag('team/app', '1', digest);
   fake.requireBearer({ user: 'me', password: 'secret' });
@@ -42,7 +42,7 @@ test('a bearer credential is sent to the token server only', async (t) => {
   assert.deepEqual(authorizations, [undefined, `Basic ${btoa('me:secret')}`, 'Bearer token-1']);
 });
 
-test('cached tokens are used for tags too, but not for another repository', async (t) => {
+test('a cached token is used for the list of tags as well, and not for another repository', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   fake.setTag('team/app', '1', digest);
   fake.setTag('team/other', '1', digest);
@@ -101,7 +101,7 @@ test('a refused token is discarded and requested once more', async (t) => {
   assert.deepEqual(asked(fake), [head, token, head]);
 });
 
-test('a registry that switches from bearer to basic is followed', async (t) => {
+test('a registry that switches from bearer to basic authentication is followed', async (t) => {
   const { fake, client, repository } = await startWorld(t, { credentials: source(me) });
   fake.setTag('team/app', '1', digest);
   fake.requireBearer();
@@ -157,7 +157,7 @@ test('an identity token is exchanged for an access token', async (t) => {
   assert.equal(new URLSearchParams(fake.requests[1]?.body).get('scope'), 'repository:team/app:pull');
 });
 
-test('for Azure, which lists tags only with metadata_read, the scope of the challenge is requested, and at once the next time', async (t) => {
+test('the scope of a challenge for metadata_read, as of Azure, is requested, and at once the next time', async (t) => {
   const { fake, client, repository } = await startWorld(t, { credentials: source(me) });
   fake.setTag('team/app', '1', digest);
   fake.setTag('team/other', '1', digest);
@@ -179,7 +179,7 @@ for (const [name, scopeFor] of [
   ['a longer name of the repository', (_: string, path: string) => `repository:docker-local/${path}:pull`],
   ['a scope of its own', () => 'aws'],
 ] as const) {
-  test(`follows a challenge with ${name}`, async (t) => {
+  test(`the scope of a challenge with ${name} is requested`, async (t) => {
     const { fake, client, repository } = await startWorld(t);
     fake.setTag('team/app', '1', digest);
     fake.requireBearer({ scopeFor });
@@ -193,7 +193,7 @@ for (const [asks, scope] of [
   ['for the catalogue', 'registry:catalog:*'],
   ['for something odd', 'a b'],
 ] as const) {
-  test(`requests what is needed for a challenge that asks ${asks}`, async (t) => {
+  test(`only the needed scope is requested if a challenge asks ${asks}`, async (t) => {
     const { fake, client, repository } = await startWorld(t, { credentials: source(me) });
     fake.setTag('team/app', '1', digest);
     fake.requireBearer({ user: 'me', password: 'secret', scopeFor: () => scope });
@@ -317,7 +317,7 @@ test('a token server that throttles is waited for', async (t) => {
   await assert.rejects(client.headManifest(repository, '1'), (error) => error instanceof WaitError && error.until.getTime() === 31_000);
 });
 
-test('an unknown challenge is a refusal', async (t) => {
+test('an unknown challenge is handled as a refusal', async (t) => {
   const { fake, client, repository } = await startWorld(t, { credentials: source(me) });
   fake.answerNext({ status: 401, headers: { 'www-authenticate': 'Negotiate' } }, { times: 99 });
   await assert.rejects(client.headManifest(repository, '1'), { reason: 'RegistryDenied' });

@@ -8,7 +8,7 @@ import { startRegistry } from '../../harness/registry.ts';
 import { startTokenServer } from '../../harness/token-server.ts';
 import { offering } from './start-world.ts';
 
-test('a real registry', async (t) => {
+test('the client with a real registry', async (t) => {
   const registry = await startRegistry();
   t.after(() => registry.stop());
   const { host } = registry;
@@ -85,7 +85,7 @@ test('a real registry', async (t) => {
   });
 });
 
-test('a real registry with htpasswd', async (t) => {
+test('the client with a real registry with htpasswd', async (t) => {
   const auth = { user: 'robot', password: 'geheim-ü:1' };
   const registry = await startRegistry({ htpasswd: auth });
   t.after(() => registry.stop());
@@ -136,7 +136,7 @@ test('a real registry with htpasswd', async (t) => {
   });
 });
 
-test('a real registry with a token server', async (t) => {
+test('the client with a real registry with a token server', async (t) => {
   const user = { user: 'robot', password: 'geheim' };
   const tokens = await startTokenServer(user);
   t.after(() => tokens.stop());

@@ -105,7 +105,7 @@ async function failureOf(ask: () => Promise<unknown>): Promise<Error> {
   return assert.fail('it was answered');
 }
 
-describe('the message about a host at a private address is the same, whatever is there,', () => {
+describe('the message about a registry at a private address is the same, whatever answers there,', () => {
   for (const [what, open] of Object.entries(neighbours)) {
     test(`such as ${what}`, async (t) => {
       const registry = `127.0.0.1:${await open(t)}`;
@@ -125,13 +125,13 @@ describe('the message about a host at a private address is the same, whatever is
   }
 });
 
-test('a host that a receiver of the configuration names is no secret', async (t) => {
+test('the failure of a host that a receiver of the configuration names is not concealed', async (t) => {
   const registry = `127.0.0.1:${await closedPort()}`;
   const error = await failureOf(() => start(t, { namedHosts: [registry] }).listTags({ registry, path: 'team/app' }));
   assert.match(error.message, /the connection was refused by 127\.0\.0\.1/);
 });
 
-test('a name is private if DNS says so', async (t) => {
+test('a name that DNS resolves to a private address is concealed as private', async (t) => {
   const lookup: LookupFunction = (_name, { all }, callback) =>
     all ? callback(null, [{ address: '127.0.0.1', family: 4 }]) : callback(null, '127.0.0.1', 4);
   const registry = `innocent.example.com:${await closedPort()}`;

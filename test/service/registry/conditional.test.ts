@@ -38,7 +38,7 @@ function create(answers: readonly HttpAnswer[], limitBytes?: number) {
   return { asked, send };
 }
 
-test('304 returns the cached answer, even after a failure', async () => {
+test('304 returns the cached answer, even after another request has failed', async () => {
   const { asked, send } = create([
     answer(200, 'a', { etag: '"1"', link: '<next>' }),
     answer(304),
@@ -60,7 +60,7 @@ test('a registry without ETags gets unconditional requests', async () => {
   assert.deepEqual(asked, [undefined, undefined]);
 });
 
-test('other pages and other credentials have cached answers of their own', async () => {
+test('other pages and other credentials have their own cached answers', async () => {
   const { asked, send } = create([1, 2, 3].map((number) => answer(200, 'a', { etag: `"${number}"` })));
   await send(source, request());
   await send(source, request('/v2/team/app/tags/list?last=x'));
@@ -68,7 +68,7 @@ test('other pages and other credentials have cached answers of their own', async
   assert.deepEqual(asked, [undefined, undefined, undefined]);
 });
 
-test('when the cache is full the oldest answers are evicted', async () => {
+test('when the cache of answers is full the oldest answers are evicted', async () => {
   const { asked, send } = create(
     [2, 2, 4, 1, 1].map((thousands, index) => answer(200, 'a'.repeat(thousands * 1_000), { etag: `"${index}"` })),
     7_500,
@@ -77,7 +77,7 @@ test('when the cache is full the oldest answers are evicted', async () => {
   assert.deepEqual(asked, [undefined, undefined, undefined, undefined, '"1"']);
 });
 
-test('addresses and headers count, so that small answers with long headers do not fill the memory', async () => {
+test('addresses and headers of cached answers count towards the size of the cache', async () => {
   const long = { link: `<${'x'.repeat(3_000)}>; rel="next"` };
   const { asked, send } = create(
     [0, 1, 2, 3, 4].map((index) => answer(200, '{}', { etag: `"${index}"`, ...long })),

@@ -106,7 +106,7 @@ async function failureAt(t: TestContext, host: string, { insecure = false, timeo
   return assert.fail('it was answered');
 }
 
-describe('the message names the cause and what to do about', () => {
+describe('the message about a failed connection names the cause and the remedy in the case of', () => {
   for (const [what, { open, host, expected, ...row }] of Object.entries(rows))
     test(what, async (t) => {
       const address = host ?? (open === undefined ? `127.0.0.1:${await freePort()}` : await listen(t, await open()));
@@ -115,7 +115,7 @@ describe('the message names the cause and what to do about', () => {
       assert.ok(message.length < 400, message);
     });
 
-  test('a token server, which is named in place of the registry', async (t) => {
+  test('a token server, which is named instead of the registry', async (t) => {
     const tokens = `127.0.0.1:${await freePort()}`;
     const challenge = { 'www-authenticate': `Bearer realm="http://${tokens}/token",service="registry"` };
     const host = await listen(

@@ -33,7 +33,7 @@ function offers(...answers: (Credential | NoCredential | Error)[]): CredentialSo
   return Object.assign(() => list, { reads });
 }
 
-test('a refused credential is followed by the next, and one that worked is the only one tried from then on', async (t) => {
+test('a refused credential is followed by the next, and the one that worked is the only one tried from then on', async (t) => {
   const credentials = offers({ why: 'has no entry' }, wrong, right, wrong);
   const { fake, client, repository } = await startWorld(t, { credentials });
   fake.setTag('team/app', '1', digest);
@@ -47,7 +47,7 @@ test('a refused credential is followed by the next, and one that worked is the o
   assert.deepEqual([asked(fake), credentials.reads], [[head], ['C']]);
 });
 
-test('tokens behave the same way', async (t) => {
+test('a credential that the token server refuses is followed by the next as well', async (t) => {
   const { fake, client, repository } = await startWorld(t, { credentials: offers(wrong, right) });
   fake.setTag('team/app', '1', digest);
   fake.requireBearer({ user: 'me', password: 'secret' });
@@ -107,7 +107,7 @@ test('a public image is read with a credential as soon as there is one', async (
   assert.equal(fake.requests[0]?.authorization, `Basic ${btoa('me:secret')}`);
 });
 
-test('every candidate is listed with the reason why it did not apply or was refused, and without a password', async (t) => {
+test('the message of a refusal lists every candidate with its reason, and no password', async (t) => {
   const credentials = offers({ why: 'does not exist' }, { ...wrong, username: 'robot' }, { why: 'has no entry for r.example.com' });
   const { fake, client, repository } = await startWorld(t, { credentials });
   fake.requireBasic({ user: 'me', password: 'secret' });
@@ -124,7 +124,7 @@ test('every candidate is listed with the reason why it did not apply or was refu
   assert.deepEqual(credentials.reads, ['A', 'B', 'B again', 'C', 'A again', 'C again']);
 });
 
-test("about credentials that do not belong to the policy its status says only that they were tried, and the operator's log says all", async (t) => {
+test("the status does not name credentials of others, and the operator's log names all that were tried", async (t) => {
   const service = [
     { source: 'Secret operators/fallback', read: async () => ({ username: 'robot$admin', password: 'geheim' }) },
     {
@@ -150,7 +150,7 @@ test("about credentials that do not belong to the policy its status says only th
   assert.doesNotMatch(details.join(), /geheim/);
 });
 
-test('many candidates do not make the message unbounded', async (t) => {
+test('the message of a refusal is bounded, however many candidates there are', async (t) => {
   const many = Array.from({ length: 40 }, (_, index) => ({
     source: `Secret s${index}`,
     isOwn: true,
@@ -161,7 +161,7 @@ test('many candidates do not make the message unbounded', async (t) => {
   await assert.rejects(client.headManifest(repository, '1'), /Secret s11 does not exist; and 29 more\. To do/);
 });
 
-test('404 is not final while there is another credential, because registries hide private repositories', async (t) => {
+test('404 is not final while there is another credential to try, because registries hide private repositories', async (t) => {
   const credentials = offers({ username: 'guest', password: 'x' }, right);
   const { fake, client, repository } = await startWorld(t, { credentials });
   fake.setTag('team/app', '1', digest);
@@ -202,7 +202,7 @@ test('404 with a credential that worked is not final when a Secret has changed',
   assert.equal((await client.headManifest(repository, '1'))?.digest, digest);
 });
 
-test('a missing list of tags is not final with only the credential that worked, and one that finds a list is tried first from then on', async (t) => {
+test('a missing list of tags is retried with other credentials, and the one that finds it is tried first from then on', async (t) => {
   const { fake, client, repository } = await startMended(t);
   assert.deepEqual(await client.listTags(repository), ['1']);
   assert.deepEqual(asked(fake), [list, list]);
@@ -219,7 +219,7 @@ test('404 with all credentials is 404', async (t) => {
   assert.deepEqual(asked(fake), ['GET /v2/', head, head]);
 });
 
-test('a credential that cannot be read is skipped', async (t) => {
+test('a credential that cannot be read is skipped if another one works', async (t) => {
   const { fake, client, repository } = await startWorld(t, { credentials: offers(new Error('connection refused'), right) });
   fake.setTag('team/app', '1', digest);
   fake.requireBasic({ user: 'me', password: 'secret' });
@@ -240,7 +240,7 @@ for (const [answer, prepare] of [
   });
 }
 
-test('a refresh token that is refused with 400, as in OAuth2, is followed by the next', async (t) => {
+test('a refresh token that is refused with 400, as in OAuth2, is followed by the next credential', async (t) => {
   const credentials = offers({ username: '', password: '', identityToken: 'old' }, right);
   const { fake, client, repository } = await startWorld(t, { credentials });
   fake.setTag('team/app', '1', digest);
@@ -249,7 +249,7 @@ test('a refresh token that is refused with 400, as in OAuth2, is followed by the
   assert.equal((await client.headManifest(repository, '1'))?.digest, digest);
 });
 
-test('all credentials of a Secret are tried before the next Secret, and one that worked is the only one from then on', async (t) => {
+test('all credentials of a Secret are tried before the next Secret, and the one that worked is the only one afterwards', async (t) => {
   const credentials = offers({ ...wrong, others: [{ username: 'robot', password: 'x' }, right] }, wrong);
   const { fake, client, repository } = await startWorld(t, { credentials });
   fake.setTag('team/app', '1', digest);
@@ -262,7 +262,7 @@ test('all credentials of a Secret are tried before the next Secret, and one that
   assert.deepEqual([asked(fake), credentials.reads], [[head], ['A', 'A']]);
 });
 
-test('404 for one credential of a Secret is not final before the others were tried, and the answer is that of the one that worked', async (t) => {
+test('404 for one credential of a Secret is not final before its others were tried, and the answer of one that works counts', async (t) => {
   const guest: Credential = { username: 'guest', password: 'x' };
   const { fake, client, repository } = await startWorld(t, { credentials: offers({ ...guest, others: [right] }) });
   fake.setTag('team/app', '1', digest);

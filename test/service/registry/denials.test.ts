@@ -38,7 +38,7 @@ async function start(t: TestContext) {
   return { state, fake, pull, tags, repository };
 }
 
-test('the delays are as long as access has been refused, from five seconds to half an hour, and an answer ends them', async (t) => {
+test('the delays after refusals grow from five seconds to half an hour, and a successful answer ends them', async (t) => {
   const { state, pull } = await start(t);
   const pauses: number[] = [];
   for (let tries = 0; tries < 14; tries++) {
@@ -56,7 +56,7 @@ test('the delays are as long as access has been refused, from five seconds to ha
   assert.deepEqual(await pull(0), { retryAt: state.now + 5, isAsked: true });
 });
 
-test('a caller with newer credentials asks at most every five seconds, and a caller without a version always asks', async (t) => {
+test('a caller with newer credentials is refused a request at most every five seconds, and one without a version never', async (t) => {
   const { state, pull } = await start(t);
   for (const now of [0, 5, 10, 20]) {
     state.now = now;
@@ -70,7 +70,7 @@ test('a caller with newer credentials asks at most every five seconds, and a cal
   assert.deepEqual(await pull(0), { retryAt: 54, isAsked: false });
 });
 
-test('only one caller asks at a time', async (t) => {
+test('after a refusal only one caller asks the registry at a time', async (t) => {
   const { state, pull, fake } = await start(t);
   await pull(0);
   state.now = 5;

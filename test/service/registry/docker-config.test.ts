@@ -51,11 +51,11 @@ const keys: [name: string, key: string, registry: string, path: string, matches:
 ];
 
 for (const [name, key, registry, path, matches] of keys) {
-  test(`matches a docker config key with ${name}`, () =>
+  test(`a docker config key with ${name} ${matches ? 'matches' : 'does not match'}`, () =>
     assert.deepEqual(usersOf({ [key]: { auth: auth('me:secret') } }, registry, path), matches ? ['me'] : []));
 }
 
-test("all matching entries are tried in the kubelet's order", () => {
+test("all matching entries of a docker config are tried in the kubelet's order", () => {
   const keys = ['*.example.com/a/b', 'r.example.com', 'r.example.com/a', 'r.example.com/a/b', 'r*.example.com'];
   const auths = Object.fromEntries(keys.map((key) => [key, { username: key, password: 'x' }]));
   const inOrder = ['r.example.com/a/b', 'r.example.com/a', 'r.example.com', 'r*.example.com', '*.example.com/a/b'];
@@ -64,7 +64,7 @@ test("all matching entries are tried in the kubelet's order", () => {
   assert.deepEqual(usersOf(auths, 's.example.com', 'a/b'), ['*.example.com/a/b']);
 });
 
-test('matching a pattern of many stars takes time proportional to its length times that of the host', () => {
+test('matching a docker config pattern of many stars takes time proportional to its length times that of the host', () => {
   const pattern = `${'*a'.repeat(120)}b.example.com`;
   const startedAt = process.cpuUsage();
   assert.deepEqual(usersOf({ [pattern]: { auth: auth('me:secret') } }, `${'a'.repeat(220)}.example.com`, 'a'), []);
@@ -72,7 +72,7 @@ test('matching a pattern of many stars takes time proportional to its length tim
   assert.ok(user < 2_000_000, `${user} µs`);
 });
 
-test('of hosts with wildcards, which are compared for each request, a bounded number of a bounded length is used', () => {
+test('a bounded number of wildcard hosts of a bounded length is used of a docker config', () => {
   const user = { auth: auth('me:secret') };
   const endless = parseDockerConfig(JSON.stringify({ auths: { [`${'*'.repeat(300_000)}.example.com`]: user, 'r.example.com': user } }));
   assert.deepEqual([endless.entries.length, endless.problems.length], [1, 1]);
@@ -98,7 +98,7 @@ const values: [name: string, value: unknown, expected: object | undefined][] = [
 ];
 
 for (const [name, value, expected] of values) {
-  test(`reads a docker config entry with ${name}`, () => {
+  test(`a docker config entry with ${name} ${expected === undefined ? 'has no credential' : 'has its credential'}`, () => {
     const config = parseDockerConfig(JSON.stringify({ auths: { 'r.example.com': value, 'other.example.com': { auth: auth('a:b') } } }));
     const found = findCredentials(config, normaliseRepository('r.example.com', 'a'));
     assert.deepEqual(found, expected === undefined ? [] : [{ host: 'r.example.com', path: '', ...expected }]);
@@ -107,20 +107,21 @@ for (const [name, value, expected] of values) {
   });
 }
 
-test('reads the legacy format without auths', () => {
+test('a docker config in the legacy format without auths is read', () => {
   const config = parseDockerConfig(JSON.stringify({ 'https://index.docker.io/v1/': { auth: auth('me:secret'), email: 'x@example.com' } }));
   assert.equal(findCredentials(config, normaliseRepository('docker.io', 'nginx'))[0]?.username, 'me');
 });
 
-test('a config with helpers only has no entries', () => assert.deepEqual(parseDockerConfig('{"credsStore":"desktop"}').entries, []));
+test('a docker config that has only helpers has no entries', () =>
+  assert.deepEqual(parseDockerConfig('{"credsStore":"desktop"}').entries, []));
 
-test('a config with more values than any has is refused before it is parsed', () => {
+test('a docker config with more values than any real one is refused before it is parsed', () => {
   const nested = `{"auths":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
   assert.throws(() => parseDockerConfig(nested), /more than 16384 values/);
 });
 
 for (const text of ['', 'not json {"password":"secret"}', '[]', 'null', '{"auths":[]}']) {
-  test(`refuses ${JSON.stringify(text)} without quoting it`, () => {
+  test(`the docker config ${JSON.stringify(text)} is refused without being quoted`, () => {
     assert.throws(
       () => parseDockerConfig(text),
       (error: Error) => !error.message.includes('secret'),

@@ -191,7 +191,7 @@ for (const [name, login] of [
   });
 }
 
-test('other bytes than the digest says are refused', async (t) => {
+test('bytes of a blob that do not match its digest are refused', async (t) => {
   const { fake, client, repository, storage, digest } = await startStorage(t, () => undefined);
   fake.answerNext({ status: 307, headers: { location: `http://${storage.host}/bucket` } }, { path: '/v2/team/app/blobs/' });
   storage.answerNext({ body: 'other bytes' });
@@ -212,7 +212,7 @@ const forbidden: [name: string, prepare: (fake: FakeRegistry) => void][] = [
 ];
 for (const [name, prepare] of forbidden) {
   for (const [question, { ask }] of Object.entries(questions)) {
-    test(`refuses ${name} for ${question}`, async (t) => {
+    test(`${question} is refused for ${name}`, async (t) => {
       const { fake, client, repository } = await startWorld(t, { credentials, lookup: everythingIsHere });
       prepare(fake);
       await assert.rejects(ask(client, repository, fakeDigest('a')), (error) => {
@@ -224,7 +224,7 @@ for (const [name, prepare] of forbidden) {
   }
 }
 
-test('after many failures of several repositories the registry is paused, and its neighbours and token servers are not', async (t) => {
+test('after failures of several repositories the registry is paused, and other hosts on its address are not', async (t) => {
   let now = Date.UTC(2026, 0, 1);
   const { fake, client } = await startWorld(t, { now: () => now, lookup: everythingIsHere });
   const source = (name: string): ImageSource => ({ registry: fake.host, path: name });
@@ -250,7 +250,7 @@ test('after many failures of several repositories the registry is paused, and it
   assert.equal(asked(fake).length, before + 3);
 });
 
-test('when Docker Hub says that no pulls remain, images wait and HEADs go on', async (t) => {
+test('when Docker Hub reports no remaining pulls, reads of images wait and HEAD requests continue', async (t) => {
   const remaining: number[] = [];
   const { fake, client, repository } = await startWorld(t, {
     now: () => Date.UTC(2026, 0, 1),

@@ -33,7 +33,7 @@ for (const host of ['169.254.169.254', '169.254.169.254:80', '[fe80::1]', '[fd00
 }
 
 for (const host of ['1.2.3.4.5', '256.1.1.1', '[:::]']) {
-  test(`a host that is not an address, ${host}, is a permanent error`, async (t) => {
+  test(`the invalid registry host ${host} is a permanent error`, async (t) => {
     await assert.rejects(clientFor(t, {}).listTags({ registry: host, path: 'a' }), {
       name: 'PermanentError',
       message: /is not the host of a registry/,

@@ -29,7 +29,7 @@ const waits = (reason: string, untilMs: number) => (error: unknown) => {
   return true;
 };
 
-test('a busy host does not delay another', async () => {
+test('requests to a busy host do not delay those to another host', async () => {
   const { enter } = limitsOf({ settings: () => ({ host: '', insecure: false, concurrency: 1 }) });
   const visit = await enter('slow.example.com');
   const waiting = enter('slow.example.com');
@@ -46,7 +46,7 @@ test('no host has more than 248 running and waiting requests', async () => {
   for (const visit of visits) (await visit).release(answered(200));
 });
 
-test('when nothing is answered, all but a few of the waiting requests are postponed', async () => {
+test('when a host answers nothing, all but a few of the waiting requests are postponed', async () => {
   const { enter, events } = limitsOf({ stuckAfterMs: 1 });
   const running = await Promise.all(Array.from({ length: 8 }, () => enter()));
   const waiting = Array.from({ length: 48 }, () => enter());
@@ -67,13 +67,13 @@ test('when nothing is answered, all but a few of the waiting requests are postpo
   for (const visit of again) (await visit).release(answered(200));
 });
 
-test('a request that would wait long for the rate is postponed', async () => {
+test('a request that would wait long for the rate of its host is postponed', async () => {
   const { enter } = limitsOf({ settings: () => ({ host: '', insecure: false, requestsPerSecond: 0.1 }) });
   (await enter()).release(answered(200));
   await assert.rejects(enter(), waits('RegistryBusy', 10_000));
 });
 
-test('a pause applies to all requests to that host, and to no other', async () => {
+test('a pause of a host applies to all requests to it, and to no other host', async () => {
   const { enter, world } = limitsOf();
   const first = await enter();
   const late = await enter();
@@ -96,7 +96,7 @@ test('a request that waits for a slot when a pause begins is not sent', async ()
   await assert.rejects(waiting, waits('RegistryThrottled', 5_000));
 });
 
-test('without Retry-After the pauses grow, once for all requests that were refused together, until another answer', async () => {
+test('without Retry-After the pauses of a host grow, once for requests refused together, until another answer', async () => {
   const { enter, world } = limitsOf();
   const throttled = async () => {
     const visits = await Promise.all([enter(), enter(), enter()]);
@@ -158,7 +158,7 @@ test('a host that fails for several repositories is paused, probed by one reques
   );
 });
 
-test('a probe without a waiting caller lets the next request probe', async () => {
+test('a probe that did not run lets the next request probe the host', async () => {
   const { enter, world } = limitsOf();
   for (let i = 0; i < 5; i++) (await enter()).release({ kind: 'failure', why: 'cannot talk to it' });
   world.now += 1_000;

@@ -45,7 +45,7 @@ test('the platform and the creation time of an image come from its configuration
   });
 });
 
-test('an index has the platforms without attestations, and the creation time of its newest image', async (t) => {
+test('the platforms of an index exclude attestations, and its creation time is that of its newest image', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   const amd64 = addImage(fake, { config: { os: 'linux', architecture: 'amd64', created } });
   const attestation = { ...entry(fakeDigest('c'), 'unknown', 'unknown') };
@@ -69,7 +69,7 @@ test('an index has the platforms without attestations, and the creation time of 
   });
 });
 
-test('the annotation of an index or image takes precedence over its content', async (t) => {
+test('the creation time in the annotation of an index or image takes precedence over its content', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   const expected = new Date('2026-02-03T03:05:06.789Z');
   addImage(fake, { tag: 'image', config: { os: 'linux', architecture: 'amd64', created }, annotations });
@@ -151,14 +151,14 @@ test('an image of an index whose entry has a creation time is not read', async (
   assert.equal(fake.requests.length, 2);
 });
 
-test('entries without a platform are read for it', async (t) => {
+test('the platform of an entry of an index without one is read from its image', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   const digest = addImage(fake, { config: { os: 'linux', architecture: 'riscv64' } });
   addIndex(fake, '1', [{ mediaType: ociManifest, digest, size: 1 }]);
   assert.deepEqual((await client.readImage(repository, '1'))?.platforms, ['linux/riscv64']);
 });
 
-test('of very many platforms the first are kept, and overlong ones are dropped', async (t) => {
+test('of very many platforms of an index the first are kept, and overlong ones are dropped', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   const [fits, long] = ['x'.repeat(64), 'x'.repeat(65)];
   const many = Array.from({ length: 101 }, (_, index) => entry(fakeDigest('b'), 'linux', `a${index}`));
@@ -194,7 +194,7 @@ for (const [name, config] of Object.entries({
   });
 }
 
-test('cached data of a digest is not requested again, but a tag is, and other credentials do not share it', async (t) => {
+test('the facts of a digest are cached for the same credentials, and a tag is requested again', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   const digest = addImage(fake, { tag: '1', config: { os: 'linux', architecture: 'amd64', created } });
   await client.readImage(repository, '1');
@@ -211,7 +211,7 @@ test('cached data of a digest is not requested again, but a tag is, and other cr
   assert.equal(fake.requests.length, 6);
 });
 
-test('simultaneous requests for one digest are sent once', async (t) => {
+test('simultaneous reads of one image digest are sent once', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   const digest = addImage(fake, { tag: '1', config: { os: 'linux', architecture: 'amd64', created } });
   const images = await Promise.all(Array.from({ length: 10 }, () => client.readImage(repository, digest)));
@@ -219,7 +219,7 @@ test('simultaneous requests for one digest are sent once', async (t) => {
   assert.equal(fake.requests.length, 2);
 });
 
-test('a caller with newer credentials does not share the refusal of older ones', async (t) => {
+test('a reader of an image with newer credentials does not share the refusal of older ones', async (t) => {
   let version = '1';
   const { fake, client, repository } = await startWorld(t, { credentialVersions: () => version });
   const digest = addImage(fake, { tag: '1', config: { os: 'linux', architecture: 'amd64', created } });
@@ -233,7 +233,7 @@ test('a caller with newer credentials does not share the refusal of older ones',
   await assert.rejects(before, { reason: 'RegistryDenied' });
 });
 
-test('a missing image is undefined', async (t) => {
+test('a missing image is read as undefined', async (t) => {
   const { client, repository } = await startWorld(t);
   for (const reference of ['1', fakeDigest('a'), '../..', 'sha256:abc']) {
     assert.equal(await client.readImage(repository, reference), undefined);

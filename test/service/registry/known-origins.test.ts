@@ -30,7 +30,7 @@ function start() {
   return { ...known, end, asked, clock, find: (reference: string, of: ImageSource = source) => known.find(of, reference) };
 }
 
-test('nothing is waited for, and a digest is read once', async () => {
+test('looking up an origin does not wait, and reads each digest once', async () => {
   const { find, end, asked, clock, stop } = start();
   assert.equal(find(digest(1)), undefined);
   assert.equal(find(digest(1)), undefined);
@@ -40,7 +40,7 @@ test('nothing is waited for, and a digest is read once', async () => {
   stop();
 });
 
-test('a tag, which may be moved, and an image that could not be read are read again after a while', async () => {
+test('the origin of a tag, which may move, and of an image that could not be read are read again after ten minutes', async () => {
   const { find, end, asked, clock, stop } = start();
   for (const [reference, how] of [
     ['1.0.0', 'found'],
@@ -59,7 +59,7 @@ test('a tag, which may be moved, and an image that could not be read are read ag
   stop();
 });
 
-test('an image without an origin is not asked about again', async () => {
+test('an image without an origin is not read again', async () => {
   const { find, end, asked, clock, stop } = start();
   find(digest(1));
   await end(digest(1), 'none');
@@ -68,7 +68,7 @@ test('an image without an origin is not asked about again', async () => {
   stop();
 });
 
-test('few are read at once, a bounded number waits, and a bounded number is read in an hour', async () => {
+test('origins are read four at a time, with a bounded queue and a bounded number in an hour', async () => {
   const { find, end, asked, clock, stop } = start();
   for (let index = 0; index < 400; index++) find(digest(index));
   assert.equal(asked.length, 4);
@@ -85,7 +85,7 @@ test('few are read at once, a bounded number waits, and a bounded number is read
   stop();
 });
 
-test('images of others are asked for with their own access', async () => {
+test('the origin of an image is read with the access of its own policy', async () => {
   const { find, end, asked, stop } = start();
   find(digest(1));
   await end(digest(1));
@@ -95,7 +95,7 @@ test('images of others are asked for with their own access', async () => {
   stop();
 });
 
-test('nothing is read after the stop', async () => {
+test('no origin is read after the stop', async () => {
   const { find, end, asked, stop } = start();
   find(digest(1));
   stop();

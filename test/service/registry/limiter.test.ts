@@ -23,7 +23,7 @@ test('no more requests than the limit run at once, and the others follow in orde
   assert.equal(limiter.isIdle, true);
 });
 
-test('a caller that gives up leaves the queue', async () => {
+test('a caller that gives up leaves the queue of the limiter', async () => {
   const limiter = createLimiter({ concurrency: 1 });
   const release = await limiter.acquire();
   const controller = new AbortController();
@@ -37,7 +37,7 @@ test('a caller that gives up leaves the queue', async () => {
   await assert.rejects(limiter.acquire(controller.signal), /enough/);
 });
 
-test('starts are spaced evenly, and idle time allows no burst', async () => {
+test('starts of requests are spaced evenly, and idle time allows no burst', async () => {
   let now = 1_000;
   const slept: number[] = [];
   const sleep = async (ms: number) => void slept.push(ms);
@@ -49,7 +49,7 @@ test('starts are spaced evenly, and idle time allows no burst', async () => {
   assert.deepEqual(slept, [100, 200, 100]);
 });
 
-test('a caller that gives up while it is delayed frees the slot', async () => {
+test('a caller that gives up while its start is delayed frees the slot', async () => {
   const limiter = createLimiter({ concurrency: 1, requestsPerSecond: 0.001 });
   (await limiter.acquire())();
   const controller = new AbortController();
@@ -59,7 +59,7 @@ test('a caller that gives up while it is delayed frees the slot', async () => {
   assert.equal(limiter.isIdle, true);
 });
 
-test('refused callers return one after the other, at most 4 s later', async () => {
+test('refused callers are told to return one after the other, at most 4 s later', async () => {
   let time = 0;
   const refuse = (_why: string, waitMs: number) => Object.assign(new Error('come again'), { waitMs });
   const queue = { maxWaiting: 1, maxWaitingWhenStuck: 1, stuckAfterMs: 3_600_000, maxPaceMs: 0, refuse };

@@ -27,7 +27,7 @@ for (const [name, answer] of fallbacks) {
   });
 }
 
-test('a tag whose image is not known takes one request, whose bytes have the digest', async (t) => {
+test('readTag takes one request for a tag of unknown image, and returns the bytes with their digest', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   const digest = fake.setManifest('team/app', '1', manifest);
   const found = await client.readTag(repository, '1');
@@ -36,7 +36,7 @@ test('a tag whose image is not known takes one request, whose bytes have the dig
   assert.deepEqual(asked(fake), [get, 'GET /v2/team/app/manifests/gone']);
 });
 
-test('the bytes are verified against a sha512 digest too', async (t) => {
+test('the bytes of a manifest are verified against a sha512 digest too', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   const digest = `sha512:${createHash('sha512').update(manifest).digest('hex')}`;
   fake.answerNext({ status: 405 }, { method: 'HEAD' });
@@ -69,7 +69,7 @@ for (const [name, answer, expected] of badBytes) {
   });
 }
 
-test('a deleted tag, or one that never existed, is undefined', async (t) => {
+test('a deleted tag, or one that never existed, is read as undefined', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   fake.setTag('team/app', '1', fakeDigest('a'));
   fake.deleteTag('team/app', '1');
@@ -78,7 +78,7 @@ test('a deleted tag, or one that never existed, is undefined', async (t) => {
   assert.deepEqual(asked(fake), [head]);
 });
 
-test('a stale registry that shows the old digest, then nothing, then the new one, is read correctly', async (t) => {
+test('each answer of a stale registry about a tag is returned: the old digest, then nothing, then the new one', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   fake.setTag('team/app', '1', fakeDigest('b'));
   fake.staleFor('team/app', '1', fakeDigest('a'), 2);
@@ -99,7 +99,7 @@ test('connections are kept alive across HEAD requests', async (t) => {
 const everythingIsHere: LookupFunction = (_hostname, { all }, callback) =>
   all ? callback(null, [{ address: '127.0.0.1', family: 4 }]) : callback(null, '127.0.0.1', 4);
 
-test('no more requests than configured run at once, and another host does not wait for them', async (t) => {
+test('no more requests than the concurrency of a host run at once, and another host does not wait for them', async (t) => {
   const fake = await startFakeRegistry();
   const otherHost = fake.host.replace('127.0.0.1', 'other.example.com');
   const registries = [
@@ -147,7 +147,7 @@ for (const [name, answer, seconds] of throttled) {
   });
 }
 
-test('throttled callers do not all return together', async (t) => {
+test('the times at which throttled callers return are spread', async (t) => {
   const { fake, client, repository } = await startWorld(t, { now: () => start, random: () => 0.5 });
   fake.answerNext({ status: 429, headers: { 'retry-after': '100' } });
   await assert.rejects(
@@ -169,7 +169,7 @@ for (const [name, answer] of [
   });
 }
 
-test('a connection that is reset once is retried at once, and twice is a retryable error', async (t) => {
+test('a request whose connection is reset is repeated once, and twice is a retryable error', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   fake.setTag('team/app', '1', fakeDigest('a'));
   fake.answerNext({ destroy: true });
@@ -194,7 +194,7 @@ test('a registry that does not answer in time is a retryable error', async (t) =
   });
 });
 
-test('the caller can cancel the request', async (t) => {
+test('a request for a manifest can be cancelled by its caller', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   const controller = new AbortController();
   fake.answerNext(() => {

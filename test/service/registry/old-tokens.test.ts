@@ -16,7 +16,7 @@ function forgetFirstToken(fake: FakeRegistry, status: number): void {
 }
 
 for (const status of [400, 401, 403, 404, 405, 410]) {
-  test(`a list that is answered ${status} to a remembered token is requested with a new one`, async (t) => {
+  test(`a list that is answered ${status} with a cached token is requested with a new token`, async (t) => {
     const { fake, client, repository } = await startWorld(t);
     fake.setTag('team/app', '1', digest);
     fake.requireBearer();
@@ -31,7 +31,7 @@ for (const status of [400, 401, 403, 404, 405, 410]) {
   });
 }
 
-test('a manifest that is answered 400 to a remembered token is requested with a new one', async (t) => {
+test('a manifest that is answered 400 with a cached token is requested with a new token', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   fake.setTag('team/app', '1', digest);
   fake.requireBearer();
@@ -40,7 +40,7 @@ test('a manifest that is answered 400 to a remembered token is requested with a 
   assert.equal((await client.headManifest(repository, '1'))?.digest, digest);
 });
 
-test('a manifest that is missing, and a registry that throttles or fails, cause no new token', async (t) => {
+test('a missing manifest, and a registry that throttles or fails, cause no request for a new token', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   fake.setTag('team/app', '1', digest);
   fake.requireBearer();
@@ -53,7 +53,7 @@ test('a manifest that is missing, and a registry that throttles or fails, cause 
   assert.deepEqual(asked(fake), [head, head, head]);
 });
 
-test('an answer of 400 to a new token is final, and is requested twice at most', async (t) => {
+test('400 with a new token is final, after two requests at most', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   fake.requireBearer();
   const isWithToken = { path: '/v2/team/', times: 9 };
@@ -88,7 +88,7 @@ function separate(fake: FakeRegistry, user?: { username: string; password: strin
 const me = { username: 'me', password: 'secret' };
 
 for (const status of [400, 404, 500])
-  test(`a token server that answers ${status} about a repository that it does not know is not the last one asked`, async (t) => {
+  test(`after a token server answers ${status} for a repository that it does not know, the one of the challenge is asked`, async (t) => {
     const { fake, client, repository } = await startWorld(t, { credentials: offering(me) });
     fake.requireBearer({ user: me.username, password: me.password });
     separate(fake, me);

@@ -33,21 +33,21 @@ function readerOf(manifests: Readonly<Record<string, object>>, labels: object = 
   return { requests, read: async (reference: string) => read(source, reference, new AbortController().signal) };
 }
 
-test('the annotations of an index with a revision need no further request, and a digest is read once', async () => {
+test('an origin with a revision in the annotations of an index needs no further request, and a digest is read once', async () => {
   const { read, requests } = readerOf({ a: { annotations: named('index', revision), manifests: [entryOf('b')] } });
   assert.deepEqual(await read(digest('a')), { repository: 'https://github.com/shop/index', revision });
   await read(digest('a'));
   assert.deepEqual(requests, ['manifest a']);
 });
 
-test('a tag is read again, because it may be moved', async () => {
+test('the origin of a tag is read again, because the tag may move', async () => {
   const { read, requests } = readerOf({ '1': { annotations: named('web', revision) } });
   await read('1.0.1');
   await read('1.0.1');
   assert.equal(requests.length, 2);
 });
 
-test('the labels of the first image of an index are read where no annotation names a source, attestations are not', async () => {
+test('without an annotation the origin is read from the labels of the first image of an index, which is no attestation', async () => {
   const attestation = entryOf('z', {
     annotations: { 'vnd.docker.reference.type': 'attestation-manifest' },
     platform: { os: 'unknown', architecture: 'unknown' },
@@ -58,7 +58,7 @@ test('the labels of the first image of an index are read where no annotation nam
   assert.deepEqual(requests, ['manifest a', 'manifest b', 'config']);
 });
 
-test('an annotation counts more than a label, which may be the base image’s', async () => {
+test('the annotation of an origin takes precedence over a label, which may be that of the base image', async () => {
   const { read } = readerOf({ a: { annotations: named('own'), config: entryOf('d', { size: 100 }), layers: [] } }, named('base', revision));
   assert.deepEqual(await read(digest('a')), { repository: 'https://github.com/shop/own' });
 });

@@ -66,7 +66,7 @@ test('the next page of redirected referrers is read where the first one was, wit
   );
 });
 
-test('a page that is missing, or refused, behind a redirect is a retryable error, and says nothing of the repository', async (t) => {
+test('a missing or refused page behind a redirect is a retryable error, not a statement about the repository', async (t) => {
   for (const status of [404, 401, 403]) {
     const { mirror, client, redirect, repository } = await startRedirected(t);
     redirect('/v2/prod/app/tags/list');
@@ -76,7 +76,7 @@ test('a page that is missing, or refused, behind a redirect is a retryable error
   }
 });
 
-test('a page behind a redirect may be at the registry again, and nowhere else', async (t) => {
+test('the next page behind a redirect may be at the registry again, and nowhere else', async (t) => {
   const { registry, mirror, host, client, redirect, repository } = await startRedirected(t);
   redirect('/v2/prod/app/tags/list');
   mirror.answerNext({ body: '{"tags":["a"]}', headers: { link: `<http://${host}/v2/app/tags/list?last=a>; rel="next"` } });

@@ -148,14 +148,14 @@ describe('requests to a registry and its token server', () => {
     assert.deepEqual([proxy.targets(), looked], [['CONNECT registry.example.com:443'], ['auth.example.com']]);
   });
 
-  test('are forwarded without a tunnel if the registry speaks plain http', async (t) => {
+  test('are sent without a tunnel if the registry speaks plain http', async (t) => {
     const plain = 'plain.example.com:5000';
     const { failure } = open(t, through(proxy.url), { registries: [{ host: plain, insecure: true }], credentials: () => [] });
     assert.match(await failure(plain), /auth\.example\.com/);
     assert.ok(proxy.targets().includes(`GET http://${plain}/v2/team/app/tags/list?n=1000`), proxy.targets().join());
   });
 
-  test('give the proxy its own credentials, and nobody else', async (t) => {
+  test('give the proxy its own credentials, and no other host', async (t) => {
     const strict = await startForwardProxy({ hosts: { 'registry.example.com:443': 1 }, user: 'me', password: 'p@ss w0rd' });
     t.after(() => strict.stop());
     const { failure } = open(t, through(strict.url.replace('//', '//me:p%40ss%20w0rd@')));
@@ -164,7 +164,7 @@ describe('requests to a registry and its token server', () => {
     assert.doesNotMatch(message, /p@ss|p%40ss|me:/);
   });
 
-  test('trust the authorities of the process beside the caFile of the registry, as a proxy that reads TLS needs it', async (t) => {
+  test("trust the process's authorities beside the caFile of the registry, which a proxy that intercepts TLS needs", async (t) => {
     const trusted = getCACertificates('default');
     setDefaultCACertificates([...trusted, ours.ca]);
     t.after(() => setDefaultCACertificates(trusted));
@@ -190,7 +190,7 @@ describe('requests to a registry and its token server', () => {
   });
 });
 
-describe('the message about a proxy', () => {
+describe('the message about a failure behind a proxy', () => {
   const remedyOf = {
     403: 'have it allow the host and port; NO_PROXY and registries\\[\\]\\.proxy: none are for hosts that need no proxy',
     407: 'write the user and password that the proxy accepts into its URL: http://USER:PASSWORD@HOST:PORT',
@@ -198,25 +198,25 @@ describe('the message about a proxy', () => {
     503: 'the proxy itself could not connect to the host',
   };
   for (const [status, remedy] of Object.entries(remedyOf))
-    test(`that answers ${status} names it, and says what to do`, async (t) => {
+    test(`names the proxy that answers ${status}, and says what to do`, async (t) => {
       proxy.fault = () => Number(status);
       const expected = `cannot connect to ${host}: the proxy ${proxy.url} \\(HTTPS_PROXY\\) answered ${status} to CONNECT ${host}:443; ${remedy}`;
       assert.match(await open(t, through(proxy.url)).failure(), new RegExp(expected));
     });
 
-  test('that cannot be reached is about the proxy, not about the registry', async (t) => {
+  test('names the proxy that cannot be reached, not the registry', async (t) => {
     const dead = `http://127.0.0.1:${await freePort()}`;
     const expected = `cannot connect to ${host}: the proxy ${dead} \\(HTTPS_PROXY\\) cannot be reached: the connection was refused by 127\\.0\\.0\\.1:\\d+ \\(ECONNREFUSED\\); check its address, that it runs, and who may connect to it; NO_PROXY`;
     assert.match(await open(t, through(dead.replace('//', '//me:secret@'))).failure(), new RegExp(expected));
   });
 
-  test('of one registry names that setting', async (t) => {
+  test('names the setting of a proxy for one registry', async (t) => {
     const dead = named(`http://127.0.0.1:${await freePort()}`, 'registries[].proxy');
     const message = await open(t, { ...noProxies, registries: new Map([[host, dead]]) }).failure();
     assert.match(message, /the proxy http:\S+ \(registries\[\]\.proxy\) cannot be reached: the connection was refused by/);
   });
 
-  test('that cannot be reached for plain http is about the proxy', async (t) => {
+  test('names the proxy that cannot be reached for plain http', async (t) => {
     const plain = 'plain.example.com:5000';
     const dead = through(`http://127.0.0.1:${await freePort()}`);
     const { failure } = open(t, dead, { registries: [{ host: plain, insecure: true }] });
@@ -226,20 +226,20 @@ describe('the message about a proxy', () => {
     );
   });
 
-  test('that wants another password, for plain http', async (t) => {
+  test('names the proxy that wants another password for plain http', async (t) => {
     proxy.fault = () => 407;
     const plain = 'plain.example.com:5000';
     const { failure } = open(t, through(proxy.url), { registries: [{ host: plain, insecure: true }] });
     assert.match(await failure(plain), /through the proxy http:\S+ \(HTTP_PROXY\).*Proxy Authentication Required \(407\)/);
   });
 
-  test('that does not answer says through which proxy nothing came', async (t) => {
+  test('names the proxy through which no answer came', async (t) => {
     proxy.fault = () => 'hangs';
     const expected = `timed out: no answer from ${host} through the proxy ${proxy.url} \\(HTTPS_PROXY\\) within 2000 ms; check that the proxy may connect there`;
     assert.match(await open(t, through(proxy.url)).failure(), new RegExp(expected));
   });
 
-  test('is not blamed for a certificate that has another name', async (t) => {
+  test('names the registry if the certificate of the registry has another name', async (t) => {
     const { failure } = open(t, through(proxy.url), { registries: [{ host: 'wrong.example.com', insecure: false, caFile }] });
     assert.match(
       await failure('wrong.example.com'),
@@ -247,7 +247,7 @@ describe('the message about a proxy', () => {
     );
   });
 
-  test('whose own certificate has another name names the proxy', async (t) => {
+  test('names the proxy if the certificate of the proxy has another name', async (t) => {
     const secure = await startForwardProxy({ hosts: {}, tls: await ours.issue([{ type: 'dns', value: 'other.example.com' }]) });
     const trusted = getCACertificates('default');
     setDefaultCACertificates([...trusted, ours.ca]);
@@ -259,7 +259,7 @@ describe('the message about a proxy', () => {
     );
   });
 
-  test('is not blamed for the certificate of the registry behind it', async (t) => {
+  test('names the registry if its certificate has an unknown authority', async (t) => {
     const { failure } = open(t, through(proxy.url));
     assert.match(
       await failure('stranger.example.com'),

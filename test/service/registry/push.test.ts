@@ -85,7 +85,7 @@ test('a blob of another repository is mounted without being transferred', async 
   assert.deepEqual(push.transferred, { uploadedBytes: 0, mountedBlobs: 1 });
 });
 
-test('a registry that does not mount, or does not have the blob, is not sent the bytes', async () => {
+test('a blob that cannot be mounted, or is missing, is not uploaded instead', async () => {
   const { digest } = await pushBlob(place('base'), 'layer', Buffer.from('layer'));
   const push = open();
   assert.equal(await push.mountBlob(digestOf(Buffer.from('missing')), repository('base')), false);
@@ -97,7 +97,7 @@ test('a registry that does not mount, or does not have the blob, is not sent the
 });
 
 describe('credentials for pushing', () => {
-  test('are sent only to the registry, never where it redirects or wants the upload', async () => {
+  test('are sent only to the registry, never where it redirects or accepts the upload', async () => {
     const received: (string | undefined)[] = [];
     const other = createServer((request, response) => {
       received.push(request.headers.authorization);
@@ -124,7 +124,7 @@ describe('credentials for pushing', () => {
     }
   });
 
-  test('are the given ones: those for reading are not used', async () => {
+  test('are only the given ones, never those for reading', async () => {
     const readable = reader();
     try {
       const push = readable.openPush(repository(), () => []);
@@ -158,7 +158,7 @@ describe('credentials for pushing', () => {
   });
 });
 
-describe('referrers', () => {
+describe('pushed referrers', () => {
   test('are added to the index under the tag of the digest, once, where the registry lists none', async () => {
     const push = open();
     const image = await pushSmallImage(push);
@@ -179,7 +179,7 @@ describe('referrers', () => {
     await as.close();
   });
 
-  test('need no such index where the registry confirms that it lists them', async () => {
+  test('need no such index where the registry confirms that it lists referrers', async () => {
     const push = open();
     const image = await pushSmallImage(push);
     const digest = await push.pushManifest(image);
@@ -200,7 +200,7 @@ describe('a write that is interrupted', () => {
     assert.equal(await push.hasBlob(digest), true);
   });
 
-  test('that had arrived is found done', async () => {
+  test('is recognised as done if it had arrived', async () => {
     const bytes = Buffer.from('config');
     await pushBlob(place(), 'config', bytes);
     let heads = 1;
@@ -219,8 +219,8 @@ describe('a write that is interrupted', () => {
   });
 });
 
-describe('the confirmation of writes', () => {
-  test('is asked for immediately before each of them, also a repeated one, and not for reads', async () => {
+describe('the confirmation before writes', () => {
+  test('is asked for immediately before each write, even a repeated one, and not for reads', async () => {
     const confirmed: number[] = [];
     const confirm = () => Promise.resolve(void confirmed.push(proxy.requests.length));
     const push = client.openPush(repository(), offering(user), confirm);
@@ -233,7 +233,7 @@ describe('the confirmation of writes', () => {
     assert.deepEqual(confirmed, writes);
   });
 
-  test('that is refused while the request waits for its slot keeps it from being sent, and is no fault of the registry', async () => {
+  test('that is refused during the wait for a slot prevents the request, and is no fault of the registry', async () => {
     const one = createRegistryClient({
       registries: [{ host: proxy.host, insecure: true, concurrency: 1 }],
       allowedRegistries: [],
@@ -270,7 +270,7 @@ describe('the confirmation of writes', () => {
   });
 });
 
-test('what is too large, or no tag, is not sent', async () => {
+test('a manifest or blob that is too large, or an invalid tag, is not sent', async () => {
   const push = open();
   const seen = proxy.requests.length;
   const large = Buffer.alloc(4 * 1024 * 1024 + 1);

@@ -11,7 +11,7 @@ for (const [status, failure] of [
   [503, 'the registry answered 503'],
   ['error', 'there was no response'],
 ] as const)
-  test(`a registry that answers ${status} ${failure === undefined ? 'is no failure' : 'is one'}`, async (t) => {
+  test(`the span of a request answered ${status} is ${failure === undefined ? 'not ' : ''}a failed span`, async (t) => {
     const { tracing, finish } = await openTraces(t);
     const request = { host: 'r.example.com:5000', kind: 'manifest', method: 'HEAD', status, durationMs: 5 } as const;
     recordInSpan(request);

@@ -116,7 +116,7 @@ describe('the commit of an image', () => {
       assert.deepEqual(await readList(source, images.many.digest, signal), listOf(where.index ?? where.place ?? own));
     });
 
-  it('and its list are read once for each digest', async () => {
+  it('and its image list are read once for each digest', async () => {
     const repository = 'shop/remembered';
     const { digest } = await pushOne(repository, 'amd64', { labels: ofLabels });
     const asked: string[] = [];

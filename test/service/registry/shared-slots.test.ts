@@ -31,7 +31,7 @@ function gateWith(answers: readonly (SlotAnswer | Error)[]) {
 
 const startNow: SlotAnswer = { kind: 'start', waitMs: 0 };
 
-test('a slot starts at its time, and is released once', async () => {
+test('a shared slot starts at its time, and is released once', async () => {
   const { world, enter } = gateWith([{ kind: 'start', waitMs: 200 }]);
   const release = await enter();
   assert.deepEqual([world.slept, world.released], [[200], []]);
@@ -39,7 +39,7 @@ test('a slot starts at its time, and is released once', async () => {
   assert.deepEqual(world.released, ['lease']);
 });
 
-test('while all slots are taken the request is repeated for two seconds, and then the caller must return later', async () => {
+test('while all shared slots are taken a caller retries for two seconds, and then must return later', async () => {
   const { world, enter } = gateWith([{ kind: 'full', waitMs: 0 }]);
   await assert.rejects(enter(), { message: 'all replicas together run 2 requests: 1000' });
   assert.equal(world.now, 2_000);
@@ -47,13 +47,13 @@ test('while all slots are taken the request is repeated for two seconds, and the
   assert.ok(await enterLater());
 });
 
-test('a caller that would wait long for the rate must return later', async () => {
+test('a caller that would wait long for the shared rate must return later', async () => {
   const { world, enter } = gateWith([{ kind: 'late', waitMs: 5_000 }]);
   await assert.rejects(enter(), { message: '5 requests a second are allowed: 5000' });
   assert.deepEqual(world.slept, []);
 });
 
-test('unavailable slots delay nobody, and are not requested again each time', async () => {
+test('unavailable shared slots delay nobody, and are not requested again for two seconds', async () => {
   const { world, enter } = gateWith([new Error('connection lost')]);
   for (let i = 0; i < 10; i++) (await enter())();
   assert.deepEqual([world.asked, world.released], [1, []]);
@@ -62,7 +62,7 @@ test('unavailable slots delay nobody, and are not requested again each time', as
   assert.equal(world.asked, 2);
 });
 
-test('a caller that gives up before its slot starts releases it', async () => {
+test('a caller that gives up before its shared slot starts releases it', async () => {
   const { world, enter } = gateWith([{ kind: 'start', waitMs: 200 }]);
   const controller = new AbortController();
   const waiting = enter(controller.signal);
@@ -71,7 +71,7 @@ test('a caller that gives up before its slot starts releases it', async () => {
   assert.equal(world.released.length, world.asked);
 });
 
-test('a caller that gives up while slots are unavailable gets none', async () => {
+test('a caller that gives up while shared slots are unavailable gets no slot', async () => {
   const { enter } = gateWith([new Error('connection lost')]);
   const controller = new AbortController();
   const entering = enter(controller.signal);

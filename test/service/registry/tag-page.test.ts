@@ -11,7 +11,7 @@ async function read(body: string): Promise<(readonly unknown[])[]> {
 }
 
 describe('a page of tags', () => {
-  it('has the entries that JSON has', async () => {
+  it('is read with the same entries as by JSON.parse', async () => {
     const entries = fc.array(fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null)), { maxLength: 20 });
     const others = fc.dictionary(
       fc.string().filter((name) => name !== 'tags'),
@@ -25,7 +25,7 @@ describe('a page of tags', () => {
     );
   });
 
-  it('is parsed in pieces, however long it is', async () => {
+  it('is read in pieces, however long it is', async () => {
     const tags = Array.from({ length: 3 * tagsPerTurn + 7 }, (_, index) => `v${index},]"`);
     const pieces = await read(JSON.stringify({ name: 'team/app', tags }));
     assert.deepEqual(
@@ -35,7 +35,7 @@ describe('a page of tags', () => {
     assert.deepEqual(pieces.flat(), tags);
   });
 
-  it('may describe each manifest, as GCR does: that is not parsed', async () => {
+  it('may describe each manifest, as GCR does, which is skipped without being parsed', async () => {
     const manifest = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`sha256:${index}`, { tag: ['a'], layerId: '' }]));
     assert.deepEqual((await read(JSON.stringify({ child: [], manifest, name: 'a', tags: ['1', '2'] }))).flat(), ['1', '2']);
   });
@@ -54,5 +54,5 @@ describe('a page of tags', () => {
     ['a text of a megabyte', `{"tags":["${'x'.repeat(1_048_576)}"]}`, /not a tag list/],
     ['a name within another object', '{"a":{"tags":["x"],"name":1}}', /not a tag list/],
   ] as const)
-    it(`is refused: ${name}`, () => assert.rejects(read(body), expected));
+    it(`is refused if it contains ${name}`, () => assert.rejects(read(body), expected));
 });

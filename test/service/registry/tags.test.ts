@@ -9,7 +9,7 @@ import { asked, startWorld } from './start-world.ts';
 const list = 'GET /v2/team/app/tags/list';
 const first = '/v2/team/app/tags/list?n=1000';
 
-test('all pages are read', async (t) => {
+test('all pages of a list of tags are read', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   const tags = ['1.0', '1.1', '1.2', '1.3', '1.4'];
   for (const tag of tags) fake.setTag('team/app', tag, fakeDigest('a'));
@@ -28,7 +28,7 @@ const links: [name: string, link: (host: string) => string][] = [
   ['absolute with another scheme, as a proxy leaves it', (host) => `<https://${host}/v2/team/app/tags/list?last=x>; rel="next"`],
 ];
 for (const [name, link] of links) {
-  test(`accepts a link that is ${name}`, async (t) => {
+  test(`a link to the next page is accepted if it is ${name}`, async (t) => {
     const { fake, client, repository } = await startWorld(t);
     fake.answerNext({ body: '{"tags":["a"]}', headers: { link: link(fake.host) } });
     fake.answerNext({ body: '{"tags":["b"]}' }, { path: '/v2/team/app/tags/list?last=x' });
@@ -36,27 +36,27 @@ for (const [name, link] of links) {
   });
 }
 
-test('invalid tags and duplicates are dropped', async (t) => {
+test('invalid tags and duplicates are dropped from a list of tags', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   fake.answerNext({ body: JSON.stringify({ tags: ['1.0', 7, null, '', '-x', 'a b', '../..', 'x'.repeat(129), '1.0', 'latest'] }) });
   assert.deepEqual(await client.listTags(repository), ['1.0', 'latest']);
 });
 
-test('tags of signatures, attestations and referrers are omitted', async (t) => {
+test('tags of signatures, attestations and referrers are omitted from a list of tags', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   const digest = `sha256-${'a'.repeat(64)}`;
   fake.answerNext({ body: JSON.stringify({ tags: ['1.0', digest, `${digest}.sig`, `${digest}.att`, 'sha256-main'] }) });
   assert.deepEqual(await client.listTags(repository), ['1.0', 'sha256-main']);
 });
 
-test('an empty repository yields an empty list, an unknown one undefined', async (t) => {
+test('the tags of an empty repository are an empty list, and those of an unknown one undefined', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   fake.answerNext({ body: '{"name":"team/app","tags":null}' });
   assert.deepEqual(await client.listTags(repository), []);
   assert.equal(await client.listTags(repository), undefined);
 });
 
-test('simultaneous lists of one repository are requested once, and an impatient caller leaves alone', async (t) => {
+test('simultaneous lists of one repository are requested once, and a caller that gives up does not end the request', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   const release = Promise.withResolvers<void>();
   fake.answerNext({ after: release.promise, body: '{"tags":["a"]}' });
@@ -70,7 +70,7 @@ test('simultaneous lists of one repository are requested once, and an impatient 
   assert.deepEqual(asked(fake), [list]);
 });
 
-test('a caller with newer credentials does not share the refusal of older ones', async (t) => {
+test('a reader of tags with newer credentials does not share the refusal of older ones', async (t) => {
   let version = '1';
   const { fake, client, repository } = await startWorld(t, { credentialVersions: () => version });
   fake.setTag('team/app', '1.0', fakeDigest('a'));
@@ -120,13 +120,13 @@ test('a list that takes longer than five minutes is a retryable error', async (t
   });
 });
 
-test('an endless body is a timeout', async (t) => {
+test('an endless body of a list of tags ends with a timeout', async (t) => {
   const { fake, client, repository } = await startWorld(t, { timeoutMs: 50 });
   fake.answerNext({ stall: true, body: '{"tags":["a"' });
   await assert.rejects(client.listTags(repository), { name: 'Error', message: /no answer from .* within 50 ms; check the host/ });
 });
 
-test('unchanged pages are not sent again, and changed ones are', async (t) => {
+test('unchanged pages of tags are not transferred again, and changed ones are', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   for (const tag of ['1.0', '1.1', '1.2']) fake.setTag('team/app', tag, fakeDigest('a'));
   fake.setPageSize(2);
@@ -169,7 +169,7 @@ for (const [name, headers, condition] of times) {
   });
 }
 
-test('304 to an unconditional request is a retryable error', async (t) => {
+test('304 to an unconditional request for tags is a retryable error', async (t) => {
   const { fake, client, repository } = await startWorld(t);
   fake.answerNext({ status: 304 });
   await assert.rejects(client.listTags(repository), { name: 'Error', message: /registry answered 304$/ });
@@ -189,7 +189,7 @@ const isGivenUp = (path: string) => ({
   message: new RegExp(`^listing tags of 127\\.0\\.0\\.1:\\d+/${path}: given up, as its answer was the largest of those being read`),
 });
 
-test('of endless lists that take too much memory together the largest are postponed, and small ones are read', async (t) => {
+test('if endless lists take too much memory together the largest are postponed, and small ones are read', async (t) => {
   const events: HostEvent[] = [];
   const { fake, client } = await startWorld(t, {
     readingBytes: 10 * heldBy(128),
@@ -232,7 +232,7 @@ test('of endless lists that take too much memory together the largest are postpo
   );
 });
 
-test('a completed list uses no memory any more, however it ended', async (t) => {
+test('a list that has ended no longer counts towards the memory of readings, however it ended', async (t) => {
   const { fake, client, repository } = await startWorld(t, { readingBytes: 10 * heldBy(128), now: () => 0 });
   const large = { registry: fake.host, path: 'team/large' };
   // Somebody reads all the time: alone, nobody would be given up.
@@ -269,7 +269,7 @@ test('a completed list uses no memory any more, however it ended', async (t) => 
   assert.deepEqual(await beside, ['1.0']);
 });
 
-test('manifests count towards the memory, too', async (t) => {
+test('manifests count towards the memory of readings, too', async (t) => {
   const { fake, client, repository } = await startWorld(t, { readingBytes: 1_000_000 });
   for (const [tag, length] of [
     ['large', 600_000],

@@ -35,7 +35,7 @@ test('signatures of cosign 2 and of cosign 3 are found', async () => {
   assert.deepEqual(await findAll(fake), [simple, simple, bundle]);
 });
 
-test('nothing is requested after the first sufficient signature', async () => {
+test('no signature is requested after the first sufficient one', async () => {
   const fake = createFakeSignatures();
   fake.putTag(digest, [simple, simple]);
   fake.putReferrer(digest, bundle);
@@ -46,7 +46,7 @@ test('nothing is requested after the first sufficient signature', async () => {
   assert.equal(fake.requests.length, 2);
 });
 
-test('other referrers are not read', async () => {
+test('referrers that are not signatures are not read', async () => {
   const fake = createFakeSignatures();
   fake.putReferrer(digest, bundle, 'application/spdx+json');
   fake.putDescriptor(digest, { digest: digestOf('b') });
@@ -83,7 +83,7 @@ const broken: readonly (readonly [name: string, manifest: Buffer, why: RegExp | 
   ['layers of something else', layerOf({ ...simpleLayer, mediaType: 'text/plain' }), undefined],
 ];
 for (const [name, manifest, why] of broken) {
-  test(`handles ${name} instead of signatures`, async () => {
+  test(`a manifest with ${name} in the place of signatures is handled`, async () => {
     const fake = createFakeSignatures();
     fake.putManifest(tag, manifest);
     const [found, ...more] = await findAll(fake);
@@ -93,7 +93,7 @@ for (const [name, manifest, why] of broken) {
   });
 }
 
-test('of very many signatures only the last are read', async () => {
+test('of very many signatures of an image only the last are read', async () => {
   const fake = createFakeSignatures();
   fake.putTag(
     digest,

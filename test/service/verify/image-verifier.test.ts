@@ -65,7 +65,7 @@ describe('a verified image', () => {
   });
 });
 
-test('is found once an unsigned image is signed', async () => {
+test('an unsigned image is verified once it is signed', async () => {
   const world = start();
   assert.equal((await world.verify()).kind, 'unsigned');
   world.putReferrer(digest, signBundle(digest, ours));
@@ -106,7 +106,7 @@ describe('unusable keys', () => {
     });
   });
 
-  test('do not prevent the use of others', async () => {
+  test('do not prevent the use of other keys', async () => {
     const world = start();
     const verification = { keys: [{ secret: 'other', key: 'a' }, ...keys], signers: [] };
     assert.match(JSON.stringify(await world.verify(verification)), /"unsigned".*Secret shop\/other does not exist/);

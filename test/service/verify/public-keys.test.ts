@@ -37,7 +37,7 @@ for (const [name, text, why] of rows) {
   test(`${name} is not a key`, () => assert.throws(() => readPublicKey('k', text), { message: why }));
 }
 
-test('garbage is not a signature', async () => {
+test('garbage is not verified as a signature', async () => {
   for (const signer of [ecSigner(), rsaSigner()]) {
     const key = readPublicKey('k', pemOf(signer));
     for (const signature of [Buffer.alloc(0), Buffer.from('garbage'), Buffer.alloc(512, 0xff)])
@@ -45,7 +45,7 @@ test('garbage is not a signature', async () => {
   }
 });
 
-test('each key gets a turn of the event loop', async () => {
+test('verification with many keys lets the event loop go on after each key', async () => {
   let turns = 0;
   let isFound = false;
   const count = () => {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { readTrustRoot } from '../../../src/service/verify/trust.ts';
 import { createSigstore } from './sigstore.ts';
 
-test('reads the authorities and logs of a trust root', () => {
+test('the authorities and logs of a trust root are read', () => {
   const { certificateAuthorities, tlogs, ctlogs } = readTrustRoot(createSigstore().trustedRoot);
   assert.deepEqual([certificateAuthorities.length, tlogs.length, ctlogs.length], [1, 1, 1]);
 });

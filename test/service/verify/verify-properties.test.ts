@@ -56,7 +56,7 @@ test('a mutated payload of cosign 2 is not verified', async () => {
   await fc.assert(property, { numRuns: 300 });
 });
 
-test('reading any annotations never throws', async () => {
+test('reading any annotations of a signature never throws', async () => {
   const property = fc.asyncProperty(
     fc.constantFrom(...simples),
     fc.nat(),
@@ -70,7 +70,7 @@ test('reading any annotations never throws', async () => {
   await fc.assert(property, { numRuns: 300 });
 });
 
-test('reading any bundle never throws', async () => {
+test('reading any signature bundle never throws', async () => {
   const property = fc.asyncProperty(fc.oneof(fc.json(), fc.string()), async (text) => {
     assert.equal((await verify({ kind: 'bundle', json: Buffer.from(text) })).kind, 'invalid');
   });

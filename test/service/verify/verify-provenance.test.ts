@@ -131,7 +131,7 @@ describe('a chart is not used', () => {
     });
   }
 
-  test('under the tag of a version that it is not', async () => {
+  test('under a tag of another version than its provenance has', async () => {
     const result = await start().verify('9.0.0');
     assert.match('why' in result ? result.why : '', /for web-1\.2\.0\+build\.3\.tgz, and not for web-9\.0\.0\.tgz/);
   });
@@ -141,7 +141,7 @@ describe('a chart is not used', () => {
     assert.match('why' in result ? result.why : '', /for shop-1\.2\.0\.tgz, and not for web-VERSION\.tgz/);
   });
 
-  test('while no key may sign: none is there, all have expired, or the text is too long', async () => {
+  test('while no key is usable, because none is there, all have expired, or the text is too long', async () => {
     const expired = { keys: certificateOf(ours, { expiresAfter: 86_400 }) };
     const rows: readonly (readonly [Pushed, RegExp])[] = [
       [{ keys: '' }, /key keys\.asc of Secret shop\/helm cannot be used: it holds no key of OpenPGP/],
@@ -158,14 +158,14 @@ describe('a chart is not used', () => {
   });
 });
 
-test('a key that expires stops to count, also for a chart that was verified before', async () => {
+test('a key that expires no longer counts, even for a chart that was verified before', async () => {
   const world = start({ keys: certificateOf(ours, { expiresAfter: 400 * 86_400 }) });
   assert.equal((await world.verify()).kind, 'verified');
   world.now = '2027-06-01T00:00:00Z';
   await assert.rejects(world.verify(), /has expired on 2027-02-05/);
 });
 
-test('with cosign, both are demanded: a chart waits for its signature, and one without its provenance waits for nothing', async () => {
+test('with cosign and provenance, a chart waits only for its signature, and is refused without its provenance', async () => {
   const world = start();
   assert.equal((await world.verify(undefined, both)).kind, 'unsigned');
   world.putTag(world.digest, [signSimple(world.digest, cosign)]);

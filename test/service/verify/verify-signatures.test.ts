@@ -44,7 +44,7 @@ const believing = (...signers: readonly Signer[]): Trust => ({
 });
 const believingReleaser: Trust = { keys: [], signers: [wantSigner(releaser)], trustRoot };
 
-describe('accepts', () => {
+describe('verifySignatures accepts', () => {
   const rows: readonly (readonly [name: string, signer: Signer])[] = [
     ['ECDSA P-256', ours],
     ['ECDSA P-384 with SHA-256, as cosign 2 does', ecSigner('P-384')],
@@ -100,7 +100,7 @@ interface Material {
   readonly tlogEntries: readonly { readonly inclusionProof: object }[];
 }
 
-describe('refuses', () => {
+describe('verifySignatures refuses', () => {
   const forgedPayload = { ...signSimple(digest, ours), payload: simplePayload(digest, { reference: 'registry.example.com/shop/other' }) };
   const textOf = (text: string): FoundSignature => ({ kind: 'bundle', json: Buffer.from(text) });
   const rows: readonly (readonly [name: string, found: FoundSignature, why: RegExp])[] = [
@@ -240,7 +240,7 @@ describe('refuses', () => {
   });
 });
 
-describe('refuses images with', () => {
+describe('verifySignatures refuses images with', () => {
   test('no signature', async () => {
     assert.equal((await verify([], believing(ours))).kind, 'unsigned');
   });

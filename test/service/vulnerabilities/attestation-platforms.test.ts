@@ -33,7 +33,7 @@ describe('a statement of OpenVEX', () => {
     });
   }
 
-  test('has other names of the same vulnerability, and its own time rather than that of its document', async () => {
+  test('has all names of the vulnerability, and its own time rather than that of its document', async () => {
     const digest = await shop.image();
     const document = vexOf('CVE-1', 'fixed', days(5), { timestamp: days(2).toISOString() }) as { statements: object[] };
     const vulnerability = { name: 'CVE-1', aliases: ['GHSA-jfh8-c2jp-5v3q', 'CVE-1'] };
@@ -42,13 +42,13 @@ describe('a statement of OpenVEX', () => {
     assert.deepEqual([found?.ids, found?.statedMs, more], [['CVE-1', 'GHSA-jfh8-c2jp-5v3q'], days(2).getTime(), []]);
   });
 
-  test('has the time of the last change of its document', async () => {
+  test('has the time of the last update of its document', async () => {
     const digest = await shop.image();
     await state(digest, { ...vexOf('CVE-1', 'fixed', days(1)), last_updated: days(3).toISOString() });
     assert.equal((await shop.read(digest)).statements[0]?.statedMs, days(3).getTime());
   });
 
-  test('may be written as version 0.0.1 wrote it', async () => {
+  test('may have the format of version 0.0.1', async () => {
     const digest = await shop.image();
     const document = { ...vexOf('', '', days(1)), statements: [{ vulnerability: 'CVE-1', status: 'fixed', products: ['pkg:oci/web'] }] };
     await state(digest, document, 'https://openvex.dev/ns');
@@ -73,7 +73,7 @@ describe('a statement of OpenVEX', () => {
     assert.deepEqual(problems, []);
   });
 
-  test('of those that contradict each other, the last has the last word, and at the same time the more cautious', async () => {
+  test('that contradicts another one counts if it is later, or more cautious at the same time', async () => {
     const digest = await shop.image();
     await state(digest, vexOf('CVE-1', 'not_affected', days(1)));
     await state(digest, vexOf('CVE-1', 'affected', days(2)));
@@ -103,7 +103,7 @@ describe('an image of several platforms', () => {
     assert.deepEqual(problems, []);
   });
 
-  test('is reported by those about all of its images together, which know what the oldest knows', async () => {
+  test('is otherwise reported by the attestations about all of its images together, as of the oldest one', async () => {
     const { digest, images } = await pushIndex();
     for (const [index, image] of images.entries()) {
       await scan(image, ['CVE-0'], days(-9));
@@ -117,7 +117,7 @@ describe('an image of several platforms', () => {
     assert.deepEqual([reports[0]?.scannedMs, reports[0]?.scanner, problems], [days(0).getTime(), 'trivy', []]);
   });
 
-  test('is not reported if one of its images is not, which is named', async () => {
+  test('is not reported if one of its images has no report, and the problem names that image', async () => {
     const { digest, images } = await pushIndex();
     await scan(images[0], ['CVE-1']);
     await scan(images[1] ?? '', ['CVE-1'], days(0), ecSigner());
@@ -127,14 +127,14 @@ describe('an image of several platforms', () => {
     assert.equal(problems[1], 'no attestation of trivy about linux/arm64 counts, so that those about the other platforms do not');
   });
 
-  test('with more images than are read is not reported, and it is said', async () => {
+  test('with more images than are read is not reported, and the problem says so', async () => {
     const { digest, images } = await pushIndex(Array.from({ length: 9 }, (_, index) => `a${index}`));
     for (const image of images) await scan(image, []);
     const { reports, problems } = await shop.read(digest);
     assert.deepEqual([reports, problems], [[], ['the attestations of its 9 platforms are not read, because at most 8 are']]);
   });
 
-  test('is not reported if somebody has hidden what is said about its index among others', async () => {
+  test('is not reported if somebody has hidden the attestation about its index among others', async () => {
     const { digest, images } = await pushIndex();
     for (const image of images) await scan(image, []);
     await state(digest, vexOf('CVE-1', 'affected', days(0)));
@@ -147,7 +147,7 @@ describe('an image of several platforms', () => {
     assert.match(problems.join('\n'), /so that none of them count/);
   });
 
-  test('is called not affected only if each of its images is, by the last word about it', async () => {
+  test('is stated as not affected only if each of its images is, by the last statement about it', async () => {
     const { digest, images } = await pushIndex();
     for (const image of images) {
       await scan(image, ['CVE-1', 'CVE-2', 'CVE-3', 'CVE-4']);

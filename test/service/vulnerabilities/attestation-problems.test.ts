@@ -12,7 +12,7 @@ import { pushAttestationOfCosign2, pushEnvelopes, scanByTrivy, scanType, vexOf, 
 const shop = await openShop();
 after(() => shop.stop());
 
-describe('a problem, and no evidence, is', () => {
+describe('an attestation is a problem, and no evidence, if it is', () => {
   /** Replaces the signed statement by another one. */
   const forge = (json: Buffer, to: Buffer) => {
     const document = JSON.parse(json.toString()) as { dsseEnvelope?: object };
@@ -168,7 +168,7 @@ describe('a problem, and no evidence, is', () => {
     });
   }
 
-  test('a keyless one of others', async () => {
+  test('a keyless one of another identity', async () => {
     const wrong = [
       { sigstore, identity: 'https://github.com/mallory/web' },
       { sigstore: createSigstore() },
@@ -203,7 +203,7 @@ describe('a problem, and no evidence, is', () => {
     );
   });
 
-  test('hidden in no message', async () => {
+  test('one of another type, whose hidden characters are not repeated in the message', async () => {
     const digest = await shop.image();
     const payload = Buffer.from(payloadOf(digest).toString().replace('https://in-toto.io/Statement/v1', 'a\\u202eb\\u001b[2J'));
     await pushBundle(shop.place, digest, signBundle(digest, ours, { payload }));

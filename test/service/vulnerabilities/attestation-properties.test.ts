@@ -86,7 +86,7 @@ function sealIn(
 const payloadOf = (sample: Sample, about = digest) => statementOf(about, sample);
 const verify = ({ content, layer }: ReturnType<typeof sealIn>) => verifyAttestation(layer, content, { digest, trust });
 
-test('what the samples say counts in each format, with the name of the scanner and of the package', async () => {
+test('the sample attestations count in each format, with the names of their scanner and package', async () => {
   for (const format of formats) {
     const [trivy, anchore, stated] = await Promise.all(samples.map((sample) => verify(sealIn(format, payloadOf(sample)))));
     assert.deepEqual([trivy?.kind, anchore?.kind, stated?.kind], ['counts', 'counts', 'counts'], format);

@@ -67,7 +67,7 @@ describe('a report counts that is', () => {
   });
 });
 
-describe('other things are left out:', () => {
+describe('no report comes from', () => {
   test('an image without attestations', async () => {
     const digest = await shop.image();
     assert.deepEqual(await shop.read(digest), { reports: [], statements: [], problems: [] });
@@ -85,7 +85,7 @@ describe('other things are left out:', () => {
     assert.deepEqual(await shop.read(digest), { reports: [], statements: [], problems: [] });
   });
 
-  test('a content that its manifest calls something else is not read', async () => {
+  test('a content that its manifest calls something else', async () => {
     const digest = await shop.image();
     const annotations = { 'dev.sigstore.bundle.predicateType': 'https://spdx.dev/Document' };
     await pushBundle(shop.place, digest, { kind: 'bundle', json: Buffer.from('no JSON') }, annotations);

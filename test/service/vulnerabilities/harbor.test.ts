@@ -72,7 +72,7 @@ async function start(t: TestContext, users: HarborUsers = { reader }) {
   return { harbor, read, add, addIndex, api, digest: add('web') };
 }
 
-test('a report is evidence: each vulnerability once with its highest severity, read as Harbor writes it', async (t) => {
+test('a report of Harbor is evidence, with each vulnerability once and its highest severity', async (t) => {
   const { harbor, read, digest, api } = await start(t);
   const found = [
     { id: 'CVE-2026-1', severity: 'High' },
@@ -95,14 +95,14 @@ test('a report is evidence: each vulnerability once with its highest severity, r
   assert.match(api()[0]?.authorization ?? '', /^Basic /);
 });
 
-test('an image without a vulnerability has a report, and one of an old scanner is read as well', async (t) => {
+test('an image without vulnerabilities has a report, and a report of an old scanner is read as well', async (t) => {
   const { harbor, read, digest } = await start(t);
   harbor.setScan(digest, { at, found: [], type: 'native', scanner: 'Clair' });
   const { reports, problems } = await read(digest);
   assert.deepEqual([reports.map(({ scanner, advisories }) => [scanner, advisories]), problems], [[['clair', []]], []]);
 });
 
-test('what was not scanned, is being scanned or failed is named, and so is an image that Harbor does not know or scan', async (t) => {
+test('an image that was not scanned, is being scanned, failed or is unknown to Harbor is a problem that says so', async (t) => {
   const { harbor, read, digest } = await start(t);
   const problemOf = async (asked: string) => {
     const { reports, problems } = await read(asked);
@@ -122,7 +122,7 @@ test('what was not scanned, is being scanned or failed is named, and so is an im
   assert.match(await problemOf(digest), /\(NOT_FOUND: no scanner registration configured for project: 1\)$/);
 });
 
-test('of an index, each image must have a report: Harbor itself leaves out those whose scan is missing', async (t) => {
+test('each image of an index must have a report, because Harbor itself omits those whose scan is missing', async (t) => {
   const { harbor, read, add, addIndex, api } = await start(t);
   const [amd64, arm64, provenance] = [add('amd64'), add('arm64'), add('provenance')];
   const index = addIndex({ digest: amd64 }, { digest: arm64 }, { digest: provenance, os: 'unknown' });
@@ -153,7 +153,7 @@ test('of an index, each image must have a report: Harbor itself leaves out those
   assert.ok(api().every(({ path }) => !path.includes(index) && !path.includes(provenance)));
 });
 
-test('an annotation hides no image of an index, and scans that cannot be joined do not count', async (t) => {
+test('an annotation does not hide an image of an index, and scans that cannot be joined do not count', async (t) => {
   const { harbor, read, add, addIndex } = await start(t);
   const [amd64, arm64] = [add('amd64'), add('arm64')];
   harbor.setScan(amd64, { at, found: [] });
@@ -195,7 +195,7 @@ function report(vulnerabilities: unknown, more: object = {}): string {
 }
 
 for (const [name, [body, problem]] of Object.entries(broken)) {
-  test(`a report does not count as a whole: ${name}`, async (t) => {
+  test(`a report of Harbor does not count in the case "${name}"`, async (t) => {
     const registry = await startFakeRegistry();
     t.after(() => registry.stop());
     const digest = registry.setBlob('shop/apps/web', manifest('web'));
@@ -206,7 +206,7 @@ for (const [name, [body, problem]] of Object.entries(broken)) {
   });
 }
 
-test('credentials that may only pull, and none, are told what they lack; the right one among several is found', async (t) => {
+test('credentials that may only pull are a problem that names the missing permission, and the right ones are found', async (t) => {
   const { harbor, read, digest } = await start(t, { puller });
   harbor.setScan(digest, { at, found: [] });
   const permission =
@@ -220,13 +220,13 @@ test('credentials that may only pull, and none, are told what they lack; the rig
   assert.deepEqual((await readBoth(both.digest)).problems, []);
 });
 
-test('a public project is read without credentials', async (t) => {
+test('scans of a public project are read without credentials', async (t) => {
   const { harbor, read, digest, api } = await start(t, { isPublic: true });
   harbor.setScan(digest, { at, found: [] });
   assert.deepEqual([(await read(digest)).reports.length, api().map(({ authorization }) => authorization)], [1, [undefined]]);
 });
 
-test('a registry that has not said that it is Harbor gets no password, and is named', async (t) => {
+test('a registry that has not identified itself as Harbor gets no password, and is named in the problem', async (t) => {
   const registry = await startFakeRegistry();
   t.after(() => registry.stop());
   registry.requireBearer({ ...reader, service: 'another' });
@@ -239,7 +239,7 @@ test('a registry that has not said that it is Harbor gets no password, and is na
   );
 });
 
-test('credentials follow no redirect', async (t) => {
+test('credentials for Harbor do not follow a redirect', async (t) => {
   const [registry, other] = [await startFakeRegistry(), await startFakeRegistry()];
   t.after(async () => void (await Promise.all([registry.stop(), other.stop()])));
   registry.requireBearer({ ...reader, service: 'harbor-registry' });
@@ -249,7 +249,7 @@ test('credentials follow no redirect', async (t) => {
   assert.deepEqual(other.requests, []);
 });
 
-test('a refusal of the API does not change how the registry is logged in to', async (t) => {
+test('a refusal by the API of Harbor does not change the login to its registry', async (t) => {
   const { harbor, read, digest } = await start(t, { reader });
   const basic = { 'www-authenticate': 'Basic realm="harbor"' };
   harbor.setScan(digest, { at, found: [] });
@@ -265,7 +265,7 @@ test('a refusal of the API does not change how the registry is logged in to', as
   assert.ok(asked.length > 2 && asked.every(({ authorization = '' }) => !authorization.startsWith('Basic ')));
 });
 
-test('a registry that is no Harbor, and a repository without a project, are problems in plain words', async (t) => {
+test('a registry without Harbor, and a repository without a project, are problems that say so', async (t) => {
   const registry = await startFakeRegistry();
   t.after(() => registry.stop());
   const read = openReader(t, registry, []);
@@ -279,7 +279,7 @@ test('a registry that is no Harbor, and a repository without a project, are prob
   assert.match((await read(digest)).problems[0] ?? '', /registry answered 500$/);
 });
 
-test('how a private address answers is not shown, whatever it is', async (t) => {
+test('the answer of Harbor at a private address is concealed', async (t) => {
   const registry = await startFakeRegistry();
   t.after(() => registry.stop());
   const lookup: NonNullable<RegistryClientOptions['lookup']> = (_name, _options, done) => done(null, [{ address: '127.0.0.1', family: 4 }]);

@@ -13,7 +13,7 @@ const request: EvidenceRequest = {
 const report = { scanner: 'trivy', by: 'a test', scannedMs: 1, advisories: [] };
 const source = (name: string, read: () => Promise<Evidence>, isWanted = true): EvidenceSource => ({ name, isWanted: () => isWanted, read });
 
-test('all wanted sources are asked, and one that cannot be is a problem of the evidence', async () => {
+test('all wanted sources of evidence are read, and a failing one is a problem of the evidence', async () => {
   const read = createEvidenceReader([
     source('one', async () => ({ ...noEvidence, reports: [report] })),
     source('two', () => Promise.reject(new Error('connection refused'))),
@@ -23,7 +23,7 @@ test('all wanted sources are asked, and one that cannot be is a problem of the e
   assert.deepEqual(await read(request, AbortSignal.timeout(60_000)), { reports: [report], statements: [], problems });
 });
 
-test('a reading that is aborted rejects', async () => {
+test('reading evidence rejects when it is aborted', async () => {
   const aborted = AbortSignal.abort(new Error('stopped'));
   const read = createEvidenceReader([source('one', () => Promise.reject(new Error('stopped')))]);
   await assert.rejects(read(request, aborted), /stopped/);

@@ -71,7 +71,7 @@ describe('Trivy Operator', () => {
   };
   const namespace = () => cluster.namespace();
 
-  it('without its definition, and without the permission, says what to do', async () => {
+  it('says what to do without its definition, and without the permission', async () => {
     const [shop] = [await namespace()];
     const missing = await open().ask([shop]);
     assert.deepEqual(missing.problems, [
@@ -141,7 +141,7 @@ describe('Trivy Operator', () => {
     assert.deepEqual(names.sort(), ['grype ', 'trivy CVE-22']);
   });
 
-  it('joins what reports of the same time have found, whatever their order', async () => {
+  it('joins the vulnerabilities of reports of the same time, whatever their order', async () => {
     const shop = await namespace();
     await write(shop, 'a', { vulnerabilities: [found('CVE-1', { severity: 'LOW' })] });
     await write(shop, 'b', { vulnerabilities: [found('CVE-1', { severity: 'CRITICAL' }), found('CVE-2')] });
@@ -151,7 +151,7 @@ describe('Trivy Operator', () => {
     assert.deepEqual(names.sort(), ['CVE-1 Critical', 'CVE-2 High']);
   });
 
-  it('names what does not count, and the report of another image still does', async () => {
+  it('names a report that does not count, and counts that of another image', async () => {
     const shop = await namespace();
     const forged: Readonly<Record<string, [report: object, why: RegExp]>> = {
       'hidden-characters': [{ vulnerabilities: [found('CVE-\u202e2026')] }, /the id of a vulnerability cannot be read$/],
@@ -174,7 +174,7 @@ describe('Trivy Operator', () => {
     assert.equal((await ask([shop], digest('b'))).reports[0]?.advisories.length, 1);
   });
 
-  it('cannot be given a severity that its definition does not have, nor a list that is none', async () => {
+  it('relies on its definition to refuse an unknown severity and a malformed list', async () => {
     const shop = await namespace();
     await assert.rejects(write(shop, 'odd', { vulnerabilities: [found('CVE-1', { severity: 'DREADFUL' })] }), /Unsupported value/);
     await assert.rejects(write(shop, 'odd', { vulnerabilities: 0 }), /Invalid value/);
@@ -212,13 +212,13 @@ describe('Trivy Operator', () => {
     fields: [(nr) => [item(nr, 'none')], /cannot be read: they are not as Trivy Operator defines them$/],
   };
   for (const [what, [pages, why]] of Object.entries(tooMuch))
-    it(`is a problem, and nothing is cut, where there is too much or something else: ${what}`, async () => {
+    it(`gives a problem, and no partial report, for too much or malformed: ${what}`, async () => {
       const { reports, problems } = await open(pagesOf(pages)).ask(['shop'], `sha256:${'0'.repeat(64)}`);
       assert.deepEqual([reports.length, problems.length], [0, 1]);
       assert.match(problems[0] ?? '', why);
     });
 
-  it('is listed once for readers at the same time, and again after a minute', async () => {
+  it('is listed once for simultaneous readers, and again after a minute', async () => {
     const shop = await namespace();
     await write(shop, 'web');
     let lists = 0;

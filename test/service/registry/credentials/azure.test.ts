@@ -46,7 +46,7 @@ for (const host of ['example.azurecr.io', 'example.azurecr.us', 'example.azurecr
   test(`${host} belongs to Azure`, () => assert.equal(azureCredentials({ identity: undefined })(imageAt(host)).length, 1));
 }
 
-test('the federated token is exchanged for an Entra token, and that for a refresh token of the registry', async () => {
+test('the federated token of Azure is exchanged for an Entra token, and that for a refresh token of the registry', async () => {
   const { source, requests } = await start();
   await offerOf(source, image).read({ refresh: false });
   assert.deepEqual(
@@ -72,18 +72,18 @@ test('the federated token is exchanged for an Entra token, and that for a refres
   );
 });
 
-test('each registry has a refresh token of its own', async () => {
+test('each registry of Azure has a refresh token of its own', async () => {
   const { source, requests } = await start();
   for (const name of ['one', 'two']) await offerOf(source, imageAt(`${name}.azurecr.io`)).read({ refresh: false });
   assert.equal(requests.filter(({ path }) => path === '/oauth2/exchange').length, 2);
 });
 
-test('outside Azure the reason says so, without a request', async () => {
+test('outside Azure the reason for no credential says so, without a request', async () => {
   const read = await offerOf(azureCredentials({ identity: undefined }), image).read({ refresh: false });
   assert.match('why' in read ? read.why : '', /^is not there: AZURE_FEDERATED_TOKEN_FILE, .* are not set$/);
 });
 
-test('a registry that does not know the identity is reported', async () => {
+test('a registry of Azure that does not know the identity is reported', async () => {
   const { source } = await start({ exchange: { status: 401, body: { errors: [] } } });
   const read = await offerOf(source, image).read({ refresh: false });
   assert.match('why' in read ? read.why : '', /^is not accepted by example\.azurecr\.io \(401\): it needs the role AcrPull$/);

@@ -27,7 +27,7 @@ testSource({
   why: /^cannot be read \(ENOENT\)$/,
 });
 
-test('a changed file is reloaded after some seconds, and at once when the registry refused', async () => {
+test('a changed docker config file is reloaded after some seconds, and at once when the registry refused', async () => {
   const { state, write, source } = world(auth('one'));
   const read = async (refresh: boolean) => {
     const found = await offerOf(source, imageAt(host)).read({ refresh });
@@ -44,7 +44,7 @@ test('a changed file is reloaded after some seconds, and at once when the regist
   assert.equal(await read(true), 'cannot be used: it is not valid JSON');
 });
 
-test('credential helpers are not run, and the message says so', async () => {
+test('credential helpers of a docker config are not run, and the message says so', async () => {
   const { source } = world(JSON.stringify({ auths: { [host]: {} }, credsStore: 'desktop' }));
   const found = await offerOf(source, imageAt(host)).read({ refresh: false });
   assert.match(

@@ -44,12 +44,12 @@ const endpoints: [host: string, region: string, kind: '' | 'fips' | 'dualstack']
   ['123456789012.dkr-ecr.us-east-2.on.aws', 'us-east-2', 'dualstack'],
 ];
 for (const [host, region, kind] of endpoints) {
-  test(`has an endpoint for ${host}`, () => {
+  test(`the endpoint of ECR is found for ${host}`, () => {
     assert.deepEqual(ecrEndpoint(host), { region, useFipsEndpoint: kind === 'fips', useDualstackEndpoint: kind === 'dualstack' });
   });
 }
 
-test('one token is used for all registries of a region, and requested in that region', async () => {
+test('one token of ECR is used for all registries of a region, and requested in that region', async () => {
   const { source, requests } = await start(tokenOf(expected));
   for (const account of ['123456789012', '210987654321']) {
     await offerOf(source, imageAt(`${account}.dkr.ecr.eu-west-1.amazonaws.com`)).read({ refresh: false });
@@ -61,7 +61,7 @@ test('one token is used for all registries of a region, and requested in that re
   assert.match(String(requests[1]?.headers['authorization']), /\/us-east-1\/ecr\//);
 });
 
-test('without an AWS identity the reason says so', async () => {
+test('without an AWS identity the reason for no credential says so', async () => {
   const credentials = () => Promise.reject(Object.assign(new Error('Could not load'), { name: 'CredentialsProviderError' }));
   const source = ecrCredentials({ client: { endpoint: 'http://127.0.0.1:1', credentials } });
   const read = await offerOf(source, image).read({ refresh: false });
@@ -72,7 +72,7 @@ for (const [what, answer] of [
   ['in trouble', refusal(500, 'ServerException')],
   ['throttling', refusal(400, 'ThrottlingException')],
 ] as const) {
-  test(`an API that is ${what} is retried`, async () => {
+  test(`a request to an API of ECR that is ${what} is retried`, async () => {
     const { source } = await start(answer);
     await assert.rejects(offerOf(source, image).read({ refresh: false }), /asking ECR for an authorization token/);
   });

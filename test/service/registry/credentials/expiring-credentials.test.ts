@@ -59,7 +59,7 @@ test('a failed renewal is reported only after the credential has expired', async
   assert.match(await world.read(), /^token-/);
 });
 
-test('when the cloud has no credential any more, the current one stays valid and is requested again a minute later', async () => {
+test('when the cloud has no credential any more, the current one stays valid, and another is requested a minute later', async () => {
   const world = createWorld();
   await world.read();
   world.why = 'not in the cloud';
@@ -76,7 +76,7 @@ test('when the cloud has no credential any more, the current one stays valid and
   assert.equal(await world.read(), 'token-3');
 });
 
-test('an expired credential is not used any more when the cloud has none', async () => {
+test('an expired credential is not used any more even if the cloud has no other', async () => {
   const world = createWorld();
   await world.read();
   world.why = 'not in the cloud';
@@ -117,7 +117,7 @@ test('a refusal of the registry renews the credential, at most once a minute', a
   assert.equal(await world.read(true), 'token-2');
 });
 
-test('of very many credentials the unused ones are evicted', async () => {
+test('the cache evicts unused credentials when there are very many', async () => {
   const world = createWorld();
   await world.read(false, 'unused');
   for (let index = 0; index < 1_000; index++) {
@@ -131,7 +131,7 @@ test('of very many credentials the unused ones are evicted', async () => {
   assert.equal(world.fetches, fetches + 1);
 });
 
-test('a request without an answer is aborted', async () => {
+test('a request for a credential without an answer is aborted', async () => {
   const hanging = createExpiringCredentials({
     deadlineMs: 1,
     fetch: (_, signal) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))),
@@ -139,7 +139,7 @@ test('a request without an answer is aborted', async () => {
   await assert.rejects(hanging('key', { refresh: false }), { name: 'TimeoutError' });
 });
 
-test('time during which this process is suspended does not count as a timeout', async () => {
+test('the time for which this process is suspended does not count towards the timeout of a credential', async () => {
   const deadlineMs = 200;
   const late = createExpiringCredentials({
     deadlineMs,

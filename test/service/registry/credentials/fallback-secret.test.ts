@@ -20,7 +20,7 @@ testSource({
   why: /^does not exist$/,
 });
 
-test('the fallback Secret is not tried twice when a policy names it itself', () => {
+test('the fallback Secret is not tried twice when a policy names it as well', () => {
   const source = fallbackSecretCredentials({ secret, readSecret: secretWorld({}).readSecret });
   assert.equal(source(imageAt(host, { secrets: [{ ...secret, namedBy: 'policy' }] })).length, 0);
   assert.equal(source(imageAt(host, { secrets: [{ ...secret, namespace: 'shop', namedBy: 'policy' }] })).length, 1);

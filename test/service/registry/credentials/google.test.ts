@@ -29,7 +29,7 @@ for (const host of ['gcr.io', 'eu.gcr.io', 'europe-west1-docker.pkg.dev', 'docke
   test(`${host} belongs to Google`, () => assert.equal(googleCredentials()(imageAt(host)).length, 1));
 }
 
-test('the metadata server is requested with its header, for the default service account', async () => {
+test('the metadata server of Google is requested with its header, for the default service account', async () => {
   const { source, requests } = await start(token('a'));
   await offerOf(source, image).read({ refresh: false });
   assert.deepEqual(
@@ -44,7 +44,7 @@ test("another cloud's metadata server is not taken for Google's", async () => {
   assert.match('why' in read ? read.why : '', /so this is not Google Cloud \(another one answered 401\)/);
 });
 
-test('a missing metadata server is remembered, but not in the first minute, because it appears a little later in a new pod', async () => {
+test('a missing metadata server is remembered, but not in the first minute, because it appears late in a new pod', async () => {
   let now = 0;
   const source = googleCredentials({ metadataUrl: 'http://127.0.0.1:1', now: () => now });
   const read = () => offerOf(source, image).read({ refresh: false });
@@ -55,14 +55,14 @@ test('a missing metadata server is remembered, but not in the first minute, beca
   assert.match('why' in found ? found.why : '', /^cannot be reached, so this is not Google Cloud \(.*ECONNREFUSED/);
 });
 
-test('without a DNS name for the metadata server there is none, from the start', async () => {
+test('a metadata server without a DNS name counts as missing from the start', async () => {
   // Two dots make it no name at all: no server is asked for it.
   const source = googleCredentials({ metadataUrl: 'http://metadata..invalid' });
   const read = await offerOf(source, image).read({ refresh: false });
   assert.match('why' in read ? read.why : '', /^cannot be reached, so this is not Google Cloud \(.*ENOTFOUND/);
 });
 
-test('a metadata server is retried after a failure', async () => {
+test('a metadata server of Google is retried after a failure', async () => {
   const { source } = await start({ status: 503, headers: flavor });
   await assert.rejects(offerOf(source, image).read({ refresh: false }), /the metadata server answered 503/);
 });

@@ -23,7 +23,7 @@ testSource({
   foreign: [host],
 });
 
-test('Secrets are offered in order, each with the object that names it', () => {
+test('pull Secrets are offered in order, each with the object that names it', () => {
   const secrets = [secret('a'), secret('b', 'target'), secret('c', 'serviceAccount')];
   const offers = pullSecretCredentials(secretWorld({}))(imageAt(host, { secrets }));
   assert.deepEqual(

@@ -19,12 +19,12 @@ for (const [key, document] of [
   ['.dockerconfigjson', { auths }],
   ['.dockercfg', auths],
 ] as const) {
-  test(`a credential is found in ${key}`, async () => {
+  test(`a credential of a Secret is found in ${key}`, async () => {
     assert.deepEqual(await read({ data: { [key]: base64(JSON.stringify(document)) } }), { username: 'me', password: 'one' });
   });
 }
 
-test('the other credentials of the Secret follow the first, ten in all', async () => {
+test('a Secret offers at most ten matching credentials', async () => {
   const entries = Array.from({ length: 12 }, (_, index) => [
     `${'*?'.repeat(index + 1)}.example.com`,
     { username: `u${index}`, password: 'x' },
@@ -57,14 +57,14 @@ const useless: [name: string, content: SecretContent, why: RegExp][] = [
   ],
 ];
 for (const [name, content, expected] of useless) {
-  test(`a Secret that is ${name} says why it has no credential`, async () => {
+  test(`a Secret that is ${name} gives the reason why it has no credential`, async () => {
     const answer = await read(content);
     assert.ok('why' in answer);
     assert.match(answer.why, expected);
   });
 }
 
-test('a question that cannot be answered yields no answer', async () => {
+test('a failure to read a Secret is thrown, and not taken for a missing credential', async () => {
   const offer = offerOfSecret({ namespace: 'shop', name: 'creds' }, {}, image, () => Promise.reject(new Error('connection refused')));
   await assert.rejects(offer.read({ refresh: false }), /connection refused/);
 });

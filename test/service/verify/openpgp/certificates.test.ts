@@ -15,9 +15,9 @@ const signer = pgpSigner();
 const subkey = pgpSigner();
 const other = pgpSigner();
 
-describe('GnuPG', () => {
+describe('a key of GnuPG', () => {
   for (const name of ['rsa', 'ed', 'p256', 'sub']) {
-    test(`${name}: what it signs is verified, until something is changed`, async () => {
+    test(`of the kind ${name} verifies what it signed, and nothing that was changed since`, async () => {
       const { keys, problems } = await read(fixture(`${name}.asc`).toString());
       assert.deepEqual([keys.length, problems], [1, []]);
       const message = fixture(`${name}.msg`);
@@ -37,7 +37,7 @@ describe('GnuPG', () => {
       assert.ok('why' in (await verifyMessage(message, strangers, now)));
     });
   }
-  test('an expired key, a revoked one and one that only certifies may not sign', async () => {
+  test('that has expired, is revoked or may only certify is not used', async () => {
     assert.deepEqual(await read(fixture('expired.asc').toString()), {
       keys: [],
       problems: ['key B1C50F86B475FC55 has expired on 2021-01-01'],
@@ -48,7 +48,7 @@ describe('GnuPG', () => {
   });
 });
 
-describe('a certificate', () => {
+describe('a certificate of OpenPGP', () => {
   const rows: readonly (readonly [name: string, text: string, keys: readonly string[], problems?: RegExp])[] = [
     ['of one key', certificateOf(signer), [signer.id]],
     ['of RSA', certificateOf(pgpSigner({ type: 'rsa' })), ['*']],
@@ -100,12 +100,12 @@ describe('a certificate', () => {
     });
   }
 
-  test('with the signature of somebody else alone is not his', async () => {
+  test('with only the signature of another key is not accepted', async () => {
     const stolen = certificateOf({ ...other, body: signer.body, id: signer.id });
     assert.match((await read(stolen)).problems.join(), /no valid signature of its owner/);
   });
 
-  test('that is revoked stays so, wherever the revocation is made', async () => {
+  test('that is revoked stays revoked, wherever the revocation is placed', async () => {
     const blocks = `${certificateOf(signer)}\n${certificateOf(other)}`;
     assert.equal((await read(blocks)).keys.length, 2);
     const bytes = readKeyBlocks(certificateOf(signer));
@@ -114,7 +114,7 @@ describe('a certificate', () => {
     assert.match((await readCertificates(revoked, now)).problems.join(), /is revoked/);
   });
 
-  test('with signatures of many others is read, and with too many of its own it is not: each costs a verification', async () => {
+  test('with many signatures by others is read, and with too many by its own keys it is refused', async () => {
     const met = (by: typeof signer, count: number) =>
       Array.from({ length: count }, () => packet(2, signatureOf(by, Buffer.from('x'), { type: 0x10 })));
     assert.equal((await read(certificateOf(signer, { more: met(other, 500) }))).keys.length, 1);
@@ -127,7 +127,7 @@ describe('a certificate', () => {
     assert.equal((await readCertificates(Buffer.concat([head, hidden, bytes.subarray(head.length)]), now)).keys.length, 0);
   });
 
-  test('is refused where it is none', async () => {
+  test('is refused if it is malformed or a private key', async () => {
     const secret = `-----BEGIN PGP PRIVATE KEY BLOCK-----\n\nAAAA\n-----END PGP PRIVATE KEY BLOCK-----`;
     const block = (bytes: Buffer) =>
       `-----BEGIN PGP PUBLIC KEY BLOCK-----\n\n${bytes.toString('base64')}\n-----END PGP PUBLIC KEY BLOCK-----`;
@@ -148,7 +148,7 @@ describe('a certificate', () => {
     for (const [text, why] of refused) await assert.rejects(async () => read(text), why, text);
   });
 
-  test('that is cut off anywhere is never used, and breaks nothing', async () => {
+  test('that is cut off anywhere is never used, and throws nothing unexpected', async () => {
     const bytes = readKeyBlocks(certificateOf(signer, { more: subkeyOf(signer, subkey) }));
     const least = 6 + signer.body.length;
     for (let length = 0; length < bytes.length; length++) {

@@ -15,7 +15,7 @@ const good = clearSigned(text, [ours]);
 const verify = async (message: string | Buffer, keys = keysOf(ours)) => verifyMessage(Buffer.from(message), await keys, now);
 const signature = good.slice(good.indexOf('-----BEGIN PGP SIGNATURE'));
 
-test('a message is verified by each of the keys, and by each of its signatures', async () => {
+test('a message is verified by any of the keys and any of its signatures', async () => {
   for (const result of await Promise.all([
     verify(good),
     verify(good, keysOf(other, ours)),
@@ -67,7 +67,7 @@ for (const [name, message, why] of refused) {
   });
 }
 
-test('a message with any of its bytes changed is not verified, or says the same', async () => {
+test('a message of OpenPGP with a changed byte is not verified, unless its text is the same', async () => {
   const keys = await keysOf(ours);
   for (let at = 0; at < good.length; at++) {
     const bytes = Buffer.from(good);
