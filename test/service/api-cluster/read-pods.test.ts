@@ -40,7 +40,7 @@ async function start(t: TestContext, answer: (exchange: Exchange) => boolean = (
   return { read, server, later: (ms: number) => (now += ms) };
 }
 
-test('what is not ready is reported, with the log of what was started', async (t) => {
+test('pods that are not ready are reported, with the logs of their containers that were started', async (t) => {
   const { read, server } = await start(t);
   assert.deepEqual(await read(caller, workload), [
     {
@@ -63,7 +63,7 @@ test('what is not ready is reported, with the log of what was started', async (t
   assert.deepEqual(new Set(server.exchanges.map(({ headers }) => headers.authorization)), new Set(['Bearer anns-token']));
 });
 
-test('a caller who may not read logs sees the reasons, and why there is no log', async (t) => {
+test('a caller who may not read logs sees why pods are not ready, and why there is no log', async (t) => {
   const { read } = await start(t, ({ path, json }) => {
     if (!path.endsWith('/log')) return false;
     json(403, { message: 'pods "web-0" is forbidden: User "ann" cannot get resource "pods/log"' });
@@ -86,7 +86,7 @@ test('a caller who may not read pods is refused, and so is one without a token',
   assert.equal(server.exchanges.length, before);
 });
 
-test('an answer is shared for a moment, with the same token only', async (t) => {
+test('what was read of pods is shared for three seconds, and only with callers of the same token', async (t) => {
   const { read, server, later } = await start(t);
   await read(caller, workload);
   const once = server.exchanges.length;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatPolicies } from '../../../src/service/command-line/policy-documents.ts';
 
-test('no text in a comment begins a line of YAML, for any reader', () => {
+test('no text in a comment begins a line of YAML, whatever its line ends', () => {
   const evil = 'a\nb\r\nc\u0085---\u0085kind: Secret\u2028d\u2029e\u000Bf\u000Cg\u001B[2J';
   const policy = { apiVersion: 'operator.technomad.dev/v1', kind: 'ImagePolicy', metadata: { name: 'web', namespace: 'shop' }, spec: {} };
   const text = formatPolicies([{ policy, notes: [evil] }], [evil]);

@@ -17,7 +17,7 @@ test('a progress line is shown after a second, overwritten, and removed', (t) =>
   assert.deepEqual(written, [`${clear}listing: 1 of 2`, `${clear}listing: 2 of 2`, clear]);
 });
 
-test('what takes less than a second, or is not on a terminal, shows none', (t) => {
+test('no progress line is shown for work of less than a second, or without a terminal', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   for (const interactive of [true, false]) {
     const progress = startProgress({ interactive, out: assert.fail, err: assert.fail }, 'listing');

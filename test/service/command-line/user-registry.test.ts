@@ -25,7 +25,7 @@ const ask = async (env: Readonly<Record<string, string>>) => {
   }
 };
 
-test('HTTPS_PROXY is used, and NO_PROXY excepts hosts', async (t) => {
+test('HTTPS_PROXY is used for a registry of the user, and NO_PROXY excepts hosts', async (t) => {
   const proxy = await startForwardProxy({ hosts: {} });
   t.after(() => proxy.stop());
   assert.match(
@@ -37,14 +37,14 @@ test('HTTPS_PROXY is used, and NO_PROXY excepts hosts', async (t) => {
   assert.equal(proxy.requests.length, 1);
 });
 
-test('what is no proxy is refused', async () => {
+test('an invalid proxy variable is refused without quoting its password', async () => {
   await assert.rejects(
     ask({ https_proxy: 'socks5://me:secret@proxy:1080' }),
     (error) => error instanceof ConfigError && !error.message.includes('secret'),
   );
 });
 
-describe('a registry at a private address that does not answer', () => {
+describe('the failure of a registry at a private address', () => {
   const askedWith = async (onDetails?: (why: string) => void) => {
     const host = `127.0.0.1:${await freePort()}`;
     const { registry } = openRegistry(readConfig({ env: {} }), '/dev/null', [], onDetails);
@@ -58,7 +58,7 @@ describe('a registry at a private address that does not answer', () => {
     assert.match(error, new RegExp(`cannot connect to ${host}: the connection was refused by ${host} `));
   });
 
-  test('is explained beside the error, where others read that as well', async () => {
+  test('is explained apart from the error, if others may read the error', async () => {
     const details: string[] = [];
     const { host, error } = await askedWith((why) => details.push(why));
     assert.match(error, /It leads to a private address, for which no details are shown here/);

@@ -5,7 +5,7 @@ import { fit } from '../../../src/service/command-line/output.ts';
 import { condition, startCliWorld, statusOf, type CliWorld } from '../../cli/cluster-world.ts';
 import { runCommand } from '../../cli/run-command.ts';
 
-it('lines are wrapped between words, below their own indentation; words are never broken', () => {
+it('lines are wrapped between words with their own indentation, and words are never broken', () => {
   const image = `harbor.example.com/${'a-long-path/'.repeat(8)}web:1.4.0`;
   const text = `short\n  c0 would be changed from ${image} to something else\n    window           waits: Window: nothing opens before Monday\n`;
   assert.equal(
@@ -15,7 +15,7 @@ it('lines are wrapped between words, below their own indentation; words are neve
   for (const columns of [undefined, 0, 1_000]) assert.equal(fit(text, { columns }), text, 'no terminal, one without a width, a wide one');
 });
 
-describe('commands', () => {
+describe('the output of', () => {
   let world: CliWorld;
   const message = 'kubectl changed the image of the container c0 by hand, and it stays until there is something newer to apply';
   before(async () => {

@@ -14,7 +14,7 @@ function parts(...names: readonly string[]) {
 }
 
 describe('parts of a process', () => {
-  it('start one after the other, and stop in the reverse order, each in the time that is left', async () => {
+  it('start one after the other, and stop in reverse order, each within the remaining time', async () => {
     const { all, happened } = parts('caches', 'queues', 'workers');
     let time = 100;
     const life = liveInOrder(all, () => (time += 2));
@@ -24,7 +24,7 @@ describe('parts of a process', () => {
     assert.deepEqual(happened.slice(3), ['stop workers 3', 'stop queues 1', 'stop caches 0']);
   });
 
-  it('do not start any more once they stop, and those that were not started stop, too', async () => {
+  it('do not start after the process has begun to stop, and are stopped even if they were not started', async () => {
     const { all, happened } = parts('caches', 'workers');
     const { promise: listed, resolve } = Promise.withResolvers<void>();
     const life = liveInOrder([{ name: 'slow', start: () => listed, stop: () => void happened.push('stop slow') }, ...all]);

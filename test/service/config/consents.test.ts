@@ -13,7 +13,7 @@ function load(consents: string) {
   return loadSettings({ file, env: {} }).config.consents;
 }
 
-test('a consent is to changes, to pushes, or to both', () => {
+test('a consent of the configuration is to changes, to pushes, or to both', () => {
   const push = ['harbor.example.com/shop/*', 'registry.local:5000/web'];
   assert.deepEqual(load(`[{policiesFrom: ops, namespaces: ["team-*"]}, {policiesFrom: platform, push: ${JSON.stringify(push)}}]`), [
     { policiesFrom: 'ops', namespaces: ['team-*'], push: [] },
@@ -45,7 +45,7 @@ for (const [name, consents, path, message] of [
     /lower-case letters/,
   ],
 ] as const)
-  test(`refuses a consent ${name}`, () => {
+  test(`the configuration refuses a consent ${name}`, () => {
     assert.throws(
       () => load(consents),
       (error) => {

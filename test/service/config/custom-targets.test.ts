@@ -26,7 +26,7 @@ function problems(text: string): string[] {
 const withFields = (fields: string, apiVersion = 'example.com/v1', kind = 'App') =>
   `customTargets: [{apiVersion: ${apiVersion}, kind: ${kind}, fields: [${fields}]}]`;
 
-test('fields of custom resources need a repository beside the path, unless the setting says where or which it is', () => {
+test('fields of custom resources need a repository beside the path, unless the setting names it or where it is', () => {
   const fields =
     'spec.image.tag, spec.**.image.tag, "spec.images[*]", {path: spec.image}, {path: spec.tag, repository: spec.name}, {path: "spec.*.v", repository: "spec.*.n"}, {path: spec.version, image: quay.io/a/b}';
   assert.deepEqual(load(withFields(fields)).config.customTargets[0]?.fields, [
@@ -40,7 +40,7 @@ test('fields of custom resources need a repository beside the path, unless the s
   ]);
 });
 
-test('refuses fields of custom resources that must never be written, and ambiguous paths', () => {
+test('the configuration refuses fields of custom resources that must never be written, and ambiguous paths', () => {
   const wrongFields = [
     'metadata.name',
     'status.image',

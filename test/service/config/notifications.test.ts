@@ -58,7 +58,7 @@ test('targets of notifications are read with their secrets, and every mistake is
   ]);
 });
 
-test('the status of a commit needs an environment and a token, and at Gitea also an address', () => {
+test('a target for commit statuses needs an environment and a token, and for Gitea also an address', () => {
   const env = { KEY: 'key', HOOK: 'https://git.example.com/api/v1' };
   const target = (more: string) => `notifications: {targets: [{name: ops, secret: {env: KEY}, ${more}}]}`;
   const settings = 'commitStatus: {environment: production, repositories: [shop/*]}';
@@ -77,7 +77,7 @@ test('the status of a commit needs an environment and a token, and at Gitea also
   assert.deepEqual(problems(target(`kind: giteaStatus, url: {env: HOOK}, ${settings}`), env), []);
 });
 
-test('chats get what needs somebody and programs everything, unless a target names its events', () => {
+test('by default, chats get events that need somebody, and webhooks get every event', () => {
   const env = { HOOK: 'https://chat.example.com/hooks/abc', KEY: 'key' };
   const eventsOf = (more: string) =>
     load(`notifications: {targets: [{name: ops, url: {env: HOOK}, ${more}}]}`, env).notificationTargets[0]?.events;

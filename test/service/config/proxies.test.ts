@@ -26,7 +26,7 @@ test('there are no proxies unless the environment or a registry names one', () =
   assert.deepEqual(load({ HTTPS_PROXY: '', http_proxy: ' ' }).https, undefined);
 });
 
-test('variables in lower case come first, also if they are empty', () => {
+test('proxy variables in lower case come first, even if they are empty', () => {
   const upper = { HTTP_PROXY: 'http://a:1', HTTPS_PROXY: 'http://b:1', NO_PROXY: 'upper' };
   const proxies = load({ ...upper, http_proxy: 'c:1', no_proxy: 'lower' });
   assert.deepEqual(
@@ -62,7 +62,7 @@ for (const [what, env, registries, path] of [
   ['a proxy that is not there', {}, '[{host: a.example.com, proxy: {env: SECRET}}]', 'registries[0].proxy'],
   ['a reference to what is no proxy', { OWN: 'secret:x' }, '[{host: a.example.com, proxy: {env: OWN}}]', 'registries[0].proxy'],
 ] as const)
-  test(`refuses ${what}, and does not quote it`, () =>
+  test(`the configuration refuses ${what}, and does not quote it`, () =>
     assert.throws(
       () => load(env, registries),
       (error) => {

@@ -145,16 +145,16 @@ const rows: [name: string, text: string, paths: string[]][] = [
 ];
 
 for (const [name, text, paths] of rows) {
-  test(`refuses ${name}`, () => assert.deepEqual(problems(text), paths));
+  test(`the configuration of a receiver refuses ${name}`, () => assert.deepEqual(problems(text), paths));
 }
 
-test('accepts keys over http on loopback, and an issuer other than Google without an e-mail', () => {
+test('a receiver accepts keys over http on loopback, and an issuer other than Google without an e-mail', () => {
   for (const host of ['127.0.0.1:8080', 'localhost', '[::1]:1']) {
     assert.deepEqual(problems(receiver(`oidc: {audience: a, issuer: "https://i.example.com", jwksUri: "http://${host}/keys"}`)), [], host);
   }
 });
 
-test('accepts an issuer with many customers if a claim names one of them', () => {
+test('a receiver accepts an issuer with many customers if a claim names one of them', () => {
   for (const claims of [
     '{repository_owner: acme}',
     '{repository_owner_id: 65, ref: refs/heads/main}',
@@ -166,7 +166,7 @@ test('accepts an issuer with many customers if a claim names one of them', () =>
   assert.deepEqual(problems(receiver('oidc: {audience: a, claims: {sub: "113774264463038321964"}}')), []);
 });
 
-test('required claims are lists of strings', () => {
+test('required claims are read as lists of strings', () => {
   const claims = '{owner: acme, id: 65, protected: true, groups: [a, 7, false], "https://example.com/role": x}';
   assert.deepEqual(readRequiredClaims(load(receiver(oidcOfCustomIssuer(claims))).receivers[0]?.oidc?.claims ?? {}), {
     owner: ['acme'],
@@ -177,7 +177,7 @@ test('required claims are lists of strings', () => {
   });
 });
 
-test('repositories have one name or several', () => {
+test('a repository key of a receiver has one name or several', () => {
   const repositories = '{docker-local: acme.jfrog.io/docker, Dev_2: ["dev.acme.com:5001", "acme.com/a/b"], "*": "{key}.acme.com"}';
   assert.deepEqual(
     load(`receivers: [{name: a, provider: artifactory, secrets: [{env: A}], repositories: ${repositories}}]`).receivers[0]?.repositories,

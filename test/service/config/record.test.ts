@@ -19,14 +19,14 @@ test('the record is off unless a place is set', () => {
   assert.equal(readRecordSettings(sourceOf('{}')), undefined);
 });
 
-test('a folder, and how often', () => {
+test('the record is configured with a folder and an interval', () => {
   for (const read of [(text: string) => loadSettings(sourceOf(text)).record, (text: string) => readRecordSettings(sourceOf(text))]) {
     assert.deepEqual(read('record: {folder: /data}'), { intervalMs: 60_000, place: { folder: '/data' } });
     assert.deepEqual(read('record: {folder: /data, interval: 10s}'), { intervalMs: 10_000, place: { folder: '/data' } });
   }
 });
 
-test('a bucket of Amazon with the identity of the pod, or another one with a key that may change', () => {
+test('the record is configured with a bucket of Amazon by the identity of the pod, or another one with a rotating key', () => {
   assert.deepEqual(readRecordSettings(sourceOf('record: {s3: {bucket: audit, region: eu-central-1, prefix: a/b/}}'))?.place, {
     bucket: 'audit',
     region: 'eu-central-1',
@@ -62,7 +62,7 @@ for (const [what, text, paths] of [
   ['an interval that floods the place', 'record: {folder: /data, interval: 10ms}', ['record.interval']],
   ['an interval that keeps everything in Redis', 'record: {folder: /data, interval: 24h}', ['record.interval']],
 ] as const)
-  test(`${what} is refused`, () => {
+  test(`the configuration of the record with ${what} is refused`, () => {
     assert.throws(
       () => loadSettings(sourceOf(text)),
       (error) => {

@@ -14,7 +14,7 @@ function load(redis: string) {
   return loadSettings({ file, env: { REDIS_SENTINEL_PASSWORD: 'of-the-sentinels' } });
 }
 
-test('reads the settings of Redis behind Sentinels', () => {
+test('the settings of Redis behind Sentinels are read', () => {
   const { config, sentinelPassword } = load('{url: "redis://main", sentinels: [a:26379, b]}');
   assert.deepEqual(config.redis.sentinels, ['a:26379', 'b']);
   assert.equal(sentinelPassword, 'of-the-sentinels');
@@ -40,7 +40,7 @@ for (const [what, redis, path] of [
   ['keys in several slots', '{cluster: true, prefix: image-watcher}', 'redis.prefix'],
   ['a database of a Cluster', '{cluster: true, url: "redis://redis/3"}', 'redis.url'],
 ] as const) {
-  test(`${path === undefined ? 'accepts' : 'refuses'} ${what}${path === undefined ? '' : ` as a problem of ${path}`}`, () => {
+  test(`the configuration ${path === undefined ? `accepts ${what}` : `refuses ${what} as a problem of ${path}`}`, () => {
     if (path === undefined) return assert.equal(load(redis).config.redis.cluster, true);
     const hasOneProblem = (error: unknown) => error instanceof ConfigError && error.problems.map((one) => one.path).join() === path;
     return assert.throws(() => load(redis), hasOneProblem);

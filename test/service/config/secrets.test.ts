@@ -29,7 +29,7 @@ function open(files: readonly string[], { isUrlOnly = false, env = {} } = {}) {
   return openSecrets([{ name: 'a', secrets, isUrlOnly }], { FIRST: long('first'), ...env });
 }
 
-test('a swapped file is used after the next check, and the others stay', async () => {
+test('a swapped secret file is used after the next check, and other secrets stay', async () => {
   const { file, write } = mount({ old: long('old'), next: long('next') });
   const store = open([file('old'), file('next')]);
   assert.deepEqual(store.of('a'), [long('first'), long('old'), long('next')]);
@@ -42,7 +42,7 @@ test('a swapped file is used after the next check, and the others stay', async (
   assert.deepEqual(store.of('a'), [long('first'), long('next'), long('newest')]);
 });
 
-test('a file that cannot be read or is empty keeps the old value, and is reported once', async () => {
+test('a secret file that cannot be read or is empty keeps the old value, and is reported once', async () => {
   const { file, write } = mount({ key: long('old') });
   const store = open([file('key')]);
   write({ key: '\n' });
@@ -60,7 +60,7 @@ test('a file that cannot be read or is empty keeps the old value, and is reporte
   assert.equal((await store.reread()).length, 1);
 });
 
-test('no report contains a value', async () => {
+test('no report about a secret file contains its value', async () => {
   const { file, write } = mount({ key: long('old') });
   const store = open([file('key')], { isUrlOnly: true });
   write({ key: 'hunter2' });
@@ -82,7 +82,7 @@ test('short secrets are reported, and refused where the URL is the only authenti
   assert.ok(!JSON.stringify(problems).includes('fifteen-letters'));
 });
 
-test('the watch repeats until it is stopped', async (t: TestContext) => {
+test('secret files are watched repeatedly until the watch is stopped', async (t: TestContext) => {
   const { file, write } = mount({ key: long('old') });
   const store = open([file('key')]);
   const seen: SecretNews[] = [];

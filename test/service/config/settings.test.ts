@@ -33,7 +33,7 @@ function problems(text: string, env: ConfigSource['env'] = {}): string[] {
 
 const harbor = 'provider: harbor';
 
-test('an empty configuration has the defaults', () => {
+test('an empty configuration has the documented defaults', () => {
   const { config, kubeconfig } = loadSettings({ env: {} });
   assert.deepEqual(config, {
     listen: {
@@ -100,7 +100,7 @@ test('the namespace is the configured one, that of the service account, or image
   for (const file of [write('empty', ''), join(folder, 'nowhere')]) assert.equal(namespaceOf('', file), 'image-watcher');
 });
 
-test('reads the settings of the conversion listener', () => {
+test('the settings of the conversion listener are read', () => {
   const { conversion } = load(
     'conversion: {port: 8443, certFile: /tls/tls.crt, keyFile: /tls/tls.key, caFile: /tls/ca.crt, names: [127.0.0.1, "::1", a.example.com]}',
   ).config;
@@ -169,7 +169,7 @@ test('the configuration is frozen', () => {
   assert.throws(() => config.watch.namespaces.push('ops'), TypeError);
 });
 
-test('the environment overrides the file, and names it', () => {
+test('the environment overrides the configuration file, and names it', () => {
   const env = { REDIS_URL: 'rediss://cache:6380/1', LOG_LEVEL: 'debug', PORT: '8888', KUBECONFIG: '/home/me/.kube/config' };
   const { config, kubeconfig } = load('redis: {url: "redis://other:6379", prefix: p}\nlisten: {host: 127.0.0.1, port: 1}', env);
   assert.deepEqual([config.redis.url, config.redis.prefix], ['rediss://cache:6380/1', 'p']);
@@ -184,11 +184,11 @@ test('an empty variable counts as unset', () => {
   assert.deepEqual([config.redis.url, config.listen.port, kubeconfig], ['redis://redis:6379/0', 8080, undefined]);
 });
 
-test('the variables of this process are the default source', () => {
+test('the environment of this process is the default source of settings', () => {
   assert.deepEqual(processSource('a.yaml'), { file: 'a.yaml', env: process.env });
 });
 
-test('all problems are reported at once, each with its path', () => {
+test('all problems of a configuration are reported at once, each with its path', () => {
   const text = `
 listne: {}
 listen: {port: 70000, hots: a}
@@ -296,9 +296,9 @@ const rows: [name: string, text: string, paths: string[], env?: ConfigSource['en
   ['a conversion that is nothing', 'conversion: [1]', ['conversion']],
 ];
 
-for (const [name, text, paths, env] of rows) test(`refuses ${name}`, () => assert.deepEqual(problems(text, env), paths));
+for (const [name, text, paths, env] of rows) test(`the configuration refuses ${name}`, () => assert.deepEqual(problems(text, env), paths));
 
-test('a file that cannot be read is one problem', () => {
+test('a configuration file that cannot be read is reported as one problem', () => {
   const file = join(folder, 'nowhere.yaml');
   assert.throws(() => loadSettings({ file, env: {} }), {
     name: 'ConfigError',
@@ -306,7 +306,7 @@ test('a file that cannot be read is one problem', () => {
   });
 });
 
-test('no message contains a secret', () => {
+test('no message about the configuration contains a secret', () => {
   const text = `receivers: [{name: a, ${harbor}, secrets: [{env: A}, {env: B}], unauthenticated: true}]`;
   assert.throws(
     () => load(text, { A: 'hunter2' }),
@@ -314,7 +314,7 @@ test('no message contains a secret', () => {
   );
 });
 
-test('aliases are normalised like image names', () => {
+test('registry aliases are normalised like image names', () => {
   const hub = '{host: index.docker.io, aliases: ["hub.local:5000"]}';
   const { config } = load(`registries: [{host: "Registry.local:443", aliases: ["Mirror.Internal:443"]}, ${hub}]`);
   assert.deepEqual(Object.fromEntries(registryAliases(config)), { 'mirror.internal': 'registry.local', 'hub.local:5000': 'docker.io' });

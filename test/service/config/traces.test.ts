@@ -30,7 +30,7 @@ test('traces are off unless the file or the environment names an endpoint', () =
   assert.equal(load('{endpoint: "http://collector:4318"}', env)?.endpoint, 'https://otlp.example.com');
 });
 
-test('headers are read again when they are needed', () => {
+test('the headers of traces are read again for each use', () => {
   const file = write('key', 'first\n');
   const traces = load(`{endpoint: "http://collector:4318", headers: {x-key: {file: ${file}}}}`);
   assert.deepEqual(traces?.headers(), { 'x-key': 'first' });
@@ -46,7 +46,7 @@ for (const [what, text, path] of [
   ['a header whose value is not there', '{endpoint: "http://c:4318", headers: {x-key: {env: NO}}}', 'traces.headers.x-key'],
   ['more than everything', '{endpoint: "http://c:4318", sampleRatio: 2}', 'traces.sampleRatio'],
 ] as const)
-  test(`refuses ${what}`, () =>
+  test(`the configuration of traces with ${what} is refused`, () =>
     assert.throws(
       () => load(text),
       (error) => {

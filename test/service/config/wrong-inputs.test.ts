@@ -35,7 +35,7 @@ const rows = parse(readFileSync(golden, 'utf8')) as readonly WrongInput[];
 const isUpdate = Boolean(process.env['UPDATE']);
 const said = new Map<string, string>();
 
-it('is one of thirty, each with another message', () => {
+it('at least thirty wrong inputs are listed, each with another message', () => {
   assert.ok(rows.length >= 30);
   assert.equal(new Set(rows.map(({ input }) => input)).size, rows.length);
   assert.equal(new Set(rows.map(({ message }) => message)).size, rows.length);
@@ -59,7 +59,7 @@ describe('a wrong input', () => {
   });
 
   for (const row of rows)
-    it(`is answered by what to do: ${row.input}`, async () => {
+    it(`is answered with what to do: ${row.input}`, async () => {
       const folder = tempFolder('wrong');
       const files = { ...row.files, ...(row.config !== undefined && { 'config.yaml': row.config }) };
       for (const [name, text] of Object.entries(files)) {

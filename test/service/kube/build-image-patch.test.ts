@@ -40,7 +40,7 @@ for (const { name, hasAnnotations, changes, expected } of cases) {
 
 const update = { policy: 'uid', at: '2026-01-01T00:00:00Z', trigger: 'Webhook', from: 'shop/web:1', to: 'shop/web:2' } as const;
 
-test('the annotations for the workload are written in the same patch as the image, for each container', () => {
+test('the record annotations of a workload are written in the same patch as the image, for each container', () => {
   const key = 'last-update.operator.technomad.dev/web';
   const patch = (hasAnnotations: boolean) =>
     buildImagePatch({ ...state, containersPath, hasAnnotations }, [sidecar, { ...web, update }], 'why');
@@ -55,7 +55,7 @@ test('the annotations for the workload are written in the same patch as the imag
   ]);
 });
 
-test('an object without generation must not have changed at all, and one without labels must have none', () => {
+test('the patch of an object without generation tests its resourceVersion, and without labels their absence', () => {
   const patch = buildImagePatch({ uid: 'u-1', generation: 0, resourceVersion: '40', containersPath, hasAnnotations: true }, [web], 'why');
   assert.deepEqual(patch.slice(1, 3), [
     { op: 'test', path: '/metadata/resourceVersion', value: '40' },
@@ -80,7 +80,7 @@ test('image volumes are patched at their own index, with an annotation distinct 
   assert.equal(patch.at(-1)?.path, '/metadata/annotations/volumes.last-update.operator.technomad.dev~1web');
 });
 
-test('all fields are tested, and only those that change are written', () => {
+test('all fields are tested by a patch, and only those that change are written', () => {
   const fields = [
     { path: 'spec.image.repository', from: 'shop/web' },
     { path: 'spec.parameters[1].value', from: 1.2, to: '1.3' },
@@ -137,7 +137,7 @@ const object = fc
     spec: { template: { spec: { containers, initContainers } }, values: { tag: value } },
   }));
 
-test('applied to what it was planned for, a patch changes exactly what was planned, and on anything else nothing', () => {
+test('a patch changes exactly what was planned on the object it was planned for, and nothing on any other object', () => {
   fc.assert(
     fc.property(object, object, fc.nat(3), fc.boolean(), (planned, other, place, init) => {
       const containers = init ? planned.spec.template.spec.initContainers : planned.spec.template.spec.containers;

@@ -183,7 +183,7 @@ test('a request to a server that does not answer costs no more than the timeout'
   await assert.rejects(server.client().request({ ...get, timeoutMs: 50 }), { message: `GET ${path}: no complete answer within 50 ms` });
 });
 
-test('aborting rejects a request with the reason and ends a stream quietly', async (context) => {
+test('an aborted request rejects with the reason, and an aborted stream ends quietly', async (context) => {
   const server = await fake(context);
   const client = server.client();
   const controller = new AbortController();
@@ -200,7 +200,7 @@ test('aborting rejects a request with the reason and ends a stream quietly', asy
   await assert.rejects(client.request({ ...get, signal: controller.signal }), reason);
 });
 
-test('lines are assembled from chunks split anywhere', async (context) => {
+test('lines of a stream are assembled from chunks split anywhere', async (context) => {
   const server = await fake(context);
   const bytes = Buffer.from('{"name":"größe"}\r\n\n{"name":"b"}\n{"cut off');
   server.handle(({ response }) => {
@@ -262,7 +262,7 @@ test('the error of a refused connection names the request', async (context) => {
   await assert.rejects(client.request(get), { message: `GET ${path}: connect ECONNREFUSED 127.0.0.1:1` });
 });
 
-test('nothing is sent after close', async (context) => {
+test('the client sends nothing after it was closed', async (context) => {
   const server = await fake(context);
   const client = server.client();
   await client.request(get);

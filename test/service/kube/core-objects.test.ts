@@ -73,7 +73,7 @@ test('kubectl describe and kubectl get events find an Event', async () => {
   );
 });
 
-test('values that are too long are truncated to what the API server accepts', async () => {
+test('texts of an Event that are too long are truncated to what the API server accepts', async () => {
   const recorder = createEventRecorder({ client, component: 'image-watcher', instance: 'ö'.repeat(500), onError: fail });
   const long = 'ö'.repeat(3_000);
   recorder.record({
@@ -97,7 +97,7 @@ test('hundreds of Events are all written', async () => {
   assert.equal((await describedEvents()).filter(({ reason }) => reason.startsWith('Many')).length, 300);
 });
 
-test('Events of the same object and reason that wait for a lull are written as one', async () => {
+test('Events of the same object and reason that wait for low load are written as one', async () => {
   const lull = { quietMs: 60_000, atMostMs: 60_000 };
   const recorder = createEventRecorder({ client, component: 'image-watcher', instance: 'pod-1', onError: fail, lull });
   for (const version of [2, 3, 4]) recorder.record({ ...event(`from ${version - 1} to ${version}`), reason: 'Burst' });
@@ -122,7 +122,7 @@ test('Events of the same object and reason that wait for a lull are written as o
   );
 });
 
-test('what is found again and again is one Event an hour for each subject and reason, whichever replica finds it', async () => {
+test('a repeated finding is one Event an hour for each subject and reason, whichever replica finds it', async () => {
   const start = Date.parse('2026-01-02T03:10:00Z');
   let at = start;
   const recorders = ['pod-1', 'pod-2'].map((instance) =>
@@ -183,7 +183,7 @@ test('an Event is retried once, and then reported and dropped', async (context) 
   assert.deepEqual([errors.length, server.exchanges.length], [1, 5]);
 });
 
-test('the queue is bounded, drops the oldest Event, and flush keeps its deadline', async (context) => {
+test('the queue of Events is bounded, drops the oldest, and flush keeps its deadline', async (context) => {
   const server = await startFakeApiServer();
   context.after(() => server.stop());
   server.handle(() => undefined);

@@ -54,7 +54,7 @@ test('a definition is created and served, then unchanged, then updated', async (
   await waitFor('the new version', () => client.request({ method: 'GET', path: `/apis/example.com/v2/namespaces/${namespace}/gears` }));
 });
 
-test('other labels and annotations survive, and do not count as a difference', async () => {
+test('foreign labels and annotations of a definition survive, and do not count as a difference', async () => {
   await applyCustomResourceDefinition(client, crd('levers'));
   await controlPlane.request('PATCH', crdPath('levers'), { metadata: { labels: { theirs: 'yes' } } });
   assert.deepEqual(await applyCustomResourceDefinition(client, crd('levers')), { action: 'unchanged' });
@@ -62,12 +62,12 @@ test('other labels and annotations survive, and do not count as a difference', a
   assert.deepEqual(metadata.labels, { theirs: 'yes' });
 });
 
-test('several writers at once agree', async () => {
+test('simultaneous writers of the same definition all succeed', async () => {
   const results = await Promise.all(Array.from({ length: 5 }, () => applyCustomResourceDefinition(client, crd('wheels'))));
   assert.deepEqual(results.map(({ action }) => action).toSorted(), ['created', 'unchanged', 'unchanged', 'unchanged', 'unchanged']);
 });
 
-test('a stored version is not dropped', async () => {
+test('a stored version of a definition is not dropped', async () => {
   await applyCustomResourceDefinition(client, crd('springs', ['v1alpha1', 'v1']));
   await applyCustomResourceDefinition(client, crd('springs', ['v1', 'v1alpha1']));
   await assert.rejects(applyCustomResourceDefinition(client, crd('springs', ['v2'])), /still has objects stored as v1, v1alpha1/);
@@ -110,14 +110,14 @@ async function create(name: string, status?: Status): Promise<{ resourceVersion:
 type ThingPatch = Omit<StatusPatch, 'update'> & { readonly update: (status: Status) => Status | undefined };
 const patchThing = ({ update, ...rest }: ThingPatch) => patchStatus({ ...rest, update: (status) => update(status as Status) });
 
-test('a status is written where there was none', async () => {
+test('a status is written to an object without one', async () => {
   const current = await create('fresh');
   const written = await patchThing({ client, path: pathOf('fresh'), current, update: () => ({ count: 1, message: 'hello' }) });
   assert.deepEqual((written as Thing).status, { count: 1, message: 'hello' });
   assert.deepEqual(written, await read('fresh'));
 });
 
-test('removed fields are removed, even nested ones', async () => {
+test('fields that an update of a status removes are removed from the object, even nested ones', async () => {
   const current = await create('smaller', { count: 1, message: 'old', latest: { tag: '1', digest: 'sha256:a' }, history: [1, 2] });
   await patchThing({
     client,
@@ -134,7 +134,7 @@ const nothing = [
 ];
 
 for (const { name, update } of nothing) {
-  test(`writes nothing for ${name}`, async () => {
+  test(`an update of a status to ${name} writes nothing`, async () => {
     const object = name.replaceAll(' ', '-');
     const current = await create(object, { count: 1, latest: { tag: '1' } });
     assert.equal(await patchThing({ client, path: pathOf(object), current, update }), undefined);
@@ -142,7 +142,7 @@ for (const { name, update } of nothing) {
   });
 }
 
-test('after a conflict the update is repeated on the new object', async () => {
+test('after a conflict the update of a status is repeated on the new object', async () => {
   const current = await create('contended', { count: 1 });
   await overwrite('contended', { count: 10, message: 'theirs' });
   const seen: (number | undefined)[] = [];
@@ -155,14 +155,14 @@ test('after a conflict the update is repeated on the new object', async () => {
   assert.deepEqual((await read('contended')).status, { count: 11, message: 'theirs' });
 });
 
-test('a conflict with a writer of the same value needs no write', async () => {
+test('no write is needed after a conflict with a writer of the same status', async () => {
   const current = await create('agreed', { count: 1 });
   const theirs = await overwrite('agreed', { count: 2 });
   const result = await patchThing({ client, path: pathOf('agreed'), current, update: (status) => ({ ...status, count: 2 }) });
   assert.deepEqual(result, theirs);
 });
 
-test('concurrent increments are all kept', async () => {
+test('concurrent updates of a status are all kept', async () => {
   const current = await create('counted', { count: 0 });
   const increment = () =>
     patchThing({ client, path: pathOf('counted'), current, update: (status) => ({ ...status, count: (status.count ?? 0) + 1 }) });
@@ -170,7 +170,7 @@ test('concurrent increments are all kept', async () => {
   assert.deepEqual((await read('counted')).status, { count: 4 });
 });
 
-test('the update gives up after twenty conflicts', async () => {
+test('the update of a status gives up after twenty conflicts', async () => {
   const current = await create('hopeless', { count: 0 });
   let tries = 0;
   const contended: KubeClient = {
@@ -196,7 +196,7 @@ test('the status of a deleted object is not written', async () => {
   assert.equal(await patchThing({ client, path: pathOf('deleted'), current, update: () => ({ count: 2 }) }), undefined);
 });
 
-test('another object with the same name is not changed', async () => {
+test('the status of another object with the same name is not changed', async () => {
   const current = await create('recreated', { count: 1 });
   await controlPlane.request('DELETE', pathOf('recreated'));
   await create('recreated', { count: 5 });
@@ -204,7 +204,7 @@ test('another object with the same name is not changed', async () => {
   assert.deepEqual((await read('recreated')).status, { count: 5 });
 });
 
-test('a definition without the status subresource is an error, not a deleted object', async () => {
+test('a status update of a kind without the status subresource is an error, not taken for a deleted object', async () => {
   await applyCustomResourceDefinition(client, crd('olds', ['v1'], {}));
   const path = `/apis/example.com/v1/namespaces/${namespace}/olds`;
   const { metadata } = await controlPlane.request<Thing>('POST', path, {

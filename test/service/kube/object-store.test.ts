@@ -125,7 +125,7 @@ for (const { name, stored, act, changes, content } of cases) {
   });
 }
 
-test('a replacement makes one change at a time, and what comes in between is kept', () => {
+test('a replacement of the store makes one change at a time, and keeps what is observed in between', () => {
   const { store, changes } = storeOf(object('gone', '1'), object('own', '2'));
   const steps = store.replaceInSteps({ objects: [object('own', '3'), object('a', '4'), object('b', '5')], resourceVersion: '5' });
   let before = 0;
@@ -152,7 +152,7 @@ test('a listener that throws does not hide the change from others, and is report
   assert.deepEqual(seen, ['a', 'b']);
 });
 
-test('an unsubscribed listener is not called', () => {
+test('an unsubscribed listener of the store is not called', () => {
   const store = createObjectStore<StoredObject>();
   const unsubscribe = store.subscribe(() => assert.fail('called'));
   unsubscribe();

@@ -8,7 +8,7 @@ import { listPages, listPath, namespacePath, objectPath } from '../../../src/ser
 const deployments = { apiVersion: 'apps/v1', resource: 'deployments' };
 const secrets = { apiVersion: 'v1', resource: 'secrets' };
 
-test('builds paths for groups and for the core', () => {
+test('paths are built for API groups and for the core group', () => {
   assert.equal(listPath(deployments), '/apis/apps/v1/deployments');
   assert.equal(listPath(deployments, 'shop'), '/apis/apps/v1/namespaces/shop/deployments');
   assert.equal(listPath(secrets, 'shop'), '/api/v1/namespaces/shop/secrets');
@@ -34,7 +34,7 @@ test('the error for an unsupported kind names the supported ones', () => {
   });
 });
 
-test('the next page is requested while the caller works on a page, and none after the last', async () => {
+test('the next page of a list is requested while the caller works on a page, and none after the last', async () => {
   const requests: unknown[] = [];
   const client: KubeClient = {
     request<T>({ query = {} }: KubeRequest): Promise<T> {
@@ -56,7 +56,7 @@ test('the next page is requested while the caller works on a page, and none afte
   assert.deepEqual(requests, [undefined, 'page-2', 'page-3']);
 });
 
-test('a page that fails while the caller stops is nobody’s error', async () => {
+test('a page that fails after the caller has stopped rejects nothing', async () => {
   const client: KubeClient = {
     request: <T>({ query = {} }: KubeRequest) =>
       query['continue'] === undefined

@@ -50,7 +50,7 @@ async function annotationsOf(name: string): Promise<Record<string, string> | und
 
 const imagesOf = (workload: Workload) => workload.containers.map(({ image }) => image);
 
-test('two containers are changed in one request', async () => {
+test('two containers of a workload are changed in one request', async () => {
   const workload = await create('two');
   const result = await patchImages(client, workload, [toWeb('shop/web:2'), toProxy('proxy:2')], { changeCause: 'why' });
   assert.equal(result.kind, 'patched');
@@ -59,7 +59,7 @@ test('two containers are changed in one request', async () => {
   assert.equal(now.generation, workload.generation + 1);
 });
 
-test('one container that is not as planned prevents the change of all', async () => {
+test('one container that is not as planned prevents the change of all containers', async () => {
   const workload = await create('half');
   assert.deepEqual(await patchImages(client, workload, [toWeb('shop/web:2'), toProxy('proxy:2', 'proxy:0')], { changeCause: 'why' }), {
     kind: 'conflict',
@@ -67,20 +67,20 @@ test('one container that is not as planned prevents the change of all', async ()
   assert.deepEqual(await read('half'), workload);
 });
 
-test('other annotations stay', async () => {
+test('a patch keeps foreign annotations of the workload', async () => {
   const workload = await create('annotated', { 'example.com/a.b': 'theirs', [changeCause]: 'older' });
   await patchImages(client, workload, [toWeb('shop/web:2')], { changeCause: 'newer' });
   assert.deepEqual(await annotationsOf('annotated'), { 'example.com/a.b': 'theirs', [changeCause]: 'newer' });
 });
 
-test('the same patch applied a second time is a conflict, so that nothing is applied twice', async () => {
+test('a patch that is applied a second time is a conflict, so that nothing is applied twice', async () => {
   const workload = await create('twice', { a: 'b' });
   const change = [toWeb('shop/web:2')];
   assert.equal((await patchImages(client, workload, change, { changeCause: 'why' })).kind, 'patched');
   assert.deepEqual(await patchImages(client, workload, change, { changeCause: 'why' }), { kind: 'conflict' });
 });
 
-test('exactly one of fifty simultaneous patches succeeds', async () => {
+test('exactly one of fifty simultaneous patches of a workload succeeds', async () => {
   const workload = await create('raced');
   const results = await Promise.all(
     Array.from({ length: 50 }, (_, i) => patchImages(client, workload, [toWeb(`shop/web:2-${i}`)], { changeCause: `${i}` })),
@@ -139,13 +139,13 @@ function isRejection(...parts: readonly string[]): (error: unknown) => boolean {
   };
 }
 
-test('a value that the API server rejects is a permanent error', async () => {
+test('a patch with a value that the API server rejects is a permanent error', async () => {
   const workload = await create('refused');
   const refusal = isRejection(`Deployment ${namespace}/refused: the API server refuses the change`, 'containers[0].image: Required value');
   await assert.rejects(patchImages(client, workload, [toWeb('')], { changeCause: 'why' }), refusal);
 });
 
-test('a missing permission is a permanent error that names it', async (context) => {
+test('a patch without permission is a permanent error that names the permission', async (context) => {
   const workload = await create('forbidden');
   const account = `/api/v1/namespaces/${namespace}/serviceaccounts`;
   await controlPlane.request('POST', account, { metadata: { name: 'nobody' } });
@@ -174,7 +174,7 @@ test('a denial by an admission policy is permanent, and is not taken for a missi
 });
 
 for (const status of [401, 409, 429, 500, 503]) {
-  test(`status ${status} can be retried`, async (context) => {
+  test(`a patch that is answered with status ${status} can be retried`, async (context) => {
     const patching = patchOnFake(context, status, { message: 'later' });
     if (status === 409) assert.deepEqual(await patching, { kind: 'conflict' });
     else await assert.rejects(patching, { name: 'KubeError', status, retryAfterMs: 3_000 });

@@ -16,7 +16,7 @@ const cases = [
 ];
 
 for (const { name, before, after, expected } of cases) {
-  test(`a merge patch holds what is needed in the case "${name}"`, () => assert.deepEqual(diffMergePatch(before, after), expected));
+  test(`a merge patch has only the needed changes in the case "${name}"`, () => assert.deepEqual(diffMergePatch(before, after), expected));
 }
 
 // Without null: in a merge patch it cannot be a value.
@@ -26,11 +26,11 @@ const { status } = fc.letrec((tie) => ({
   value: fc.oneof({ maxDepth: 4 }, fc.boolean(), fc.nat(3), fc.array(tie('value'), { maxLength: 2 }), tie('status')),
 })) as { status: fc.Arbitrary<Record<string, unknown>> };
 
-test('merging the difference yields the new value', () => {
+test('applying a merge patch yields the new value', () => {
   fc.assert(fc.property(status, status, (before, after) => assert.deepEqual(merge(before, diffMergePatch(before, after) ?? {}), after)));
 });
 
-test('values are the same JSON where their texts say the same, in whatever order', () => {
+test('two values are the same JSON if their texts say the same, in whatever order', () => {
   const value = fc.oneof(status, fc.array(status, { maxLength: 2 }), fc.constant(null), fc.nat(1));
   const withUndefined = fc.record({ a: fc.option(value, { nil: undefined }), b: value }, { requiredKeys: ['b'] });
   const read = (json: unknown): unknown => JSON.parse(JSON.stringify(json));
@@ -42,7 +42,7 @@ test('values are the same JSON where their texts say the same, in whatever order
   );
 });
 
-test('what an object inherits is no field of it', () => {
+test('inherited properties do not count as fields of JSON', () => {
   const inherited = { constructor: Object };
   assert.deepEqual([isSameJson({}, inherited), isSameJson(inherited, {})], [false, false]);
 });

@@ -21,7 +21,7 @@ function serviceAccount(files: Readonly<Record<string, string>> = { token: 'firs
   return folder;
 }
 
-test('the address, the token, the authority and the namespace are those of the pod', async () => {
+test('in a pod, the address, token, authority and namespace come from its environment and its files', async () => {
   const source = openPodAccess({ address, folder: serviceAccount() });
   assert.equal(source.namespace, 'shop');
   assert.deepEqual(await source.current(), {
@@ -31,12 +31,12 @@ test('the address, the token, the authority and the namespace are those of the p
   });
 });
 
-test('an IPv6 address is written in brackets', async () => {
+test('an IPv6 address of the API server is written in brackets', async () => {
   const { server } = await openPodAccess({ address: { ...address, host: 'fd00::1' }, folder: serviceAccount() }).current();
   assert.equal(server, 'https://[fd00::1]:443');
 });
 
-test('a pod without a file for its namespace has none', () => {
+test('a pod without a namespace file has no namespace', () => {
   assert.equal(openPodAccess({ address, folder: serviceAccount({ token: 'x', 'ca.crt': 'CA' }) }).namespace, undefined);
 });
 
@@ -59,7 +59,7 @@ test('a rotated token and a new authority are used after at most ten seconds, an
   assert.equal(await tokenOf(), 'Bearer third');
 });
 
-test('what is missing is named', async () => {
+test('the error about access from a pod names what is missing', async () => {
   for (const [missing, pattern] of [
     [{ host: undefined, port: undefined }, /KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set/],
     [{ ...address, port: undefined }, /KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set/],
@@ -79,7 +79,7 @@ test('what is missing is named', async () => {
   rmSync(join(folder, 'token'));
 });
 
-test('a process is in a pod if it has its address or its token', () => {
+test('a process counts as in a pod if it has the address of the API server or a token', () => {
   assert.deepEqual(
     [
       { address, folder: tempFolder('empty') },

@@ -54,13 +54,13 @@ for (const [name, raw, expected] of fluxCases)
     assert.equal([state, against].filter(Boolean).join(' '), expected);
   });
 
-test('a failure has the message of what failed, rather than of the remediation, and not more of it than a status can hold', () => {
+test('a failed installation has the message of what failed, not of its remediation, cut to fit the status', () => {
   assert.equal(projectInstallation(release, flux(failing('template: no such field')))?.message, 'template: no such field');
   const { message = '' } = projectInstallation(release, flux(failing('x'.repeat(30_000)))) ?? {};
   assert.ok(message.length <= 500);
 });
 
-test('an installation says when it began, and after a failed attempt it does not', () => {
+test('an installation in progress says when it began, and after a failed attempt it does not', () => {
   const reconciling = { ...condition('Reconciling', 'True', 'upgrade'), lastTransitionTime: '2026-03-02T00:00:00Z' };
   assert.equal(projectInstallation(release, flux([reconciling]))?.since, '2026-03-02T00:00:00Z');
   assert.equal(projectInstallation(release, flux([reconciling, condition('Released', 'False', 'it fails')]))?.since, undefined);
@@ -68,7 +68,7 @@ test('an installation says when it began, and after a failed attempt it does not
   assert.equal(projectInstallation(application, running)?.since, '2026-03-01T00:00:00Z');
 });
 
-test('conditions after the first fifty are not read', () => {
+test('conditions of a HelmRelease after the first fifty are not read', () => {
   const many = Array.from({ length: 50 }, (_, index) => condition(`Other${index}`, 'True', 'x'));
   assert.equal(projectInstallation(release, flux([...many, condition('Ready', 'True', 'ok')]))?.state, 'unseen');
 });
@@ -131,7 +131,7 @@ for (const [name, raw, expected] of appCases)
     assert.equal([state, against, found].filter(Boolean).join(' '), expected);
   });
 
-test('other kinds report nothing', () => {
+test('other kinds report no installation', () => {
   for (const kind of ['ApplicationSet', '__proto__', 'constructor'])
     assert.equal(projectInstallation({ apiVersion: 'argoproj.io/v1alpha1', kind }, app({})), undefined);
   assert.equal(projectInstallation({ apiVersion: 'helm.cattle.io/v1', kind: 'HelmChart' }, {}), undefined);

@@ -80,19 +80,19 @@ for (const [name, kind, spec, status, expected] of rows) {
   test(`a ${kind} is projected as ${expected} in the case "${name}"`, () => assert.equal(evaluate(kind, spec, status).kind, expected));
 }
 
-test('the time at which a paused Deployment resumed is known', () => {
+test('the projection contains the time at which a paused Deployment resumed', () => {
   const conditions = [{ type: 'Progressing', reason: 'DeploymentResumed', lastUpdateTime: '2026-03-02T00:00:00Z' }];
   assert.equal(projectRollout('Deployment', { status: { conditions } })?.resumedAt, '2026-03-02T00:00:00Z');
 });
 
-test('progress counts from when the rollout continued after it had stalled', () => {
+test('the deadline of a Deployment counts from when its rollout continued after it had stalled', () => {
   const resumed = (condition: object) => projectRollout('Deployment', { status: { conditions: [{ type: 'Progressing', ...condition }] } });
   const times = { lastUpdateTime: '2026-03-02T00:00:09Z', lastTransitionTime: '2026-03-02T00:00:01Z' };
   assert.equal(resumed({ status: 'True', reason: 'ReplicaSetUpdated', ...times })?.resumedAt, times.lastTransitionTime);
   assert.equal(resumed({ status: 'False', reason: 'ProgressDeadlineExceeded', ...times })?.resumedAt, undefined);
 });
 
-test('it is known since when the newest revision is complete and available, by what the controller wrote last', () => {
+test('the projection contains since when the newest revision is available, by the latest write of the controller', () => {
   const [first, second] = ['2026-03-02T00:00:01Z', '2026-03-02T00:00:09Z'];
   const available = (lastTransitionTime: string, status = 'True') => ({ type: 'Available', status, lastTransitionTime });
   const progressing = (lastUpdateTime: string, reason = 'NewReplicaSetAvailable') => ({ type: 'Progressing', reason, lastUpdateTime });
@@ -105,7 +105,7 @@ test('it is known since when the newest revision is complete and available, by w
   assert.equal(since(progressing(second)), undefined);
 });
 
-test('a StatefulSet or DaemonSet is as it is since its status was changed last', () => {
+test('a StatefulSet or DaemonSet has been available since its status was changed last', () => {
   const [first, second] = ['2026-03-02T00:00:01Z', '2026-03-02T00:00:09Z'];
   const since = (kind: string, ...managedFields: unknown[]) => projectRollout(kind, { metadata: { managedFields } })?.availableSince;
   for (const kind of ['StatefulSet', 'DaemonSet']) {
@@ -117,7 +117,7 @@ test('a StatefulSet or DaemonSet is as it is since its status was changed last',
   }
 });
 
-test('a failure to create pods is known, unless the pods themselves were rejected', () => {
+test('a failure to create pods is projected, unless the pods themselves were rejected', () => {
   const cannotCreate = (message: string, status = 'True') =>
     projectRollout('Deployment', { status: { conditions: [{ type: 'ReplicaFailure', status, reason: 'FailedCreate', message }] } })
       ?.cannotCreate;
@@ -128,7 +128,7 @@ test('a failure to create pods is known, unless the pods themselves were rejecte
   assert.equal(cannotCreate(`ValidatingAdmissionPolicy 'images' with binding 'all' denied request: not signed`), undefined);
 });
 
-test('it is known whether the newest revision was ever complete, where the controller reports it', () => {
+test('the projection says if the newest revision was ever complete, where the controller reports it', () => {
   const deployment = (reason: string) =>
     projectRollout('Deployment', { status: { conditions: [{ type: 'Progressing', reason }] } })?.isIncomplete;
   assert.deepEqual([deployment('ReplicaSetUpdated'), deployment('NewReplicaSetAvailable')], [true, false]);

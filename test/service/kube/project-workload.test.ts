@@ -61,14 +61,14 @@ for (const { name, managedFields, owner } of owners) {
   });
 }
 
-test("the owners' consent is an annotation", () => {
+test('the consent of the owners is read from an annotation of the workload', () => {
   const consentOf = (value: unknown) =>
     projectWorkload(deployment, raw({ annotations: { 'operator.technomad.dev/allow-policies-from': value, other: 'x' } }))
       .allowPoliciesFrom;
   assert.deepEqual([consentOf('shop,ops'), consentOf(''), consentOf(7), consentOf(undefined)], ['shop,ops', '', undefined, undefined]);
 });
 
-test('the memory of our last change is an annotation for each container', () => {
+test('the record of our last change is read from an annotation for each container', () => {
   const update = { policy: 'uid', at: '2026-01-01T00:00:00Z', trigger: 'Webhook', from: 'shop/web:1', to: 'shop/web:2' };
   const updateOf = (container: string, value: unknown) =>
     projectWorkload(deployment, raw({ annotations: { [`last-update.operator.technomad.dev/${container}`]: value } })).containers[0]
@@ -77,7 +77,7 @@ test('the memory of our last change is an annotation for each container', () => 
   for (const none of [updateOf('proxy', JSON.stringify(update)), updateOf('web', 'x'), updateOf('web', 7)]) assert.equal(none, undefined);
 });
 
-test("the memory of a field has the field's displayed name", () => {
+test('the record of our last change of a field is read from the annotation with the displayed name of the field', () => {
   const update = { policy: 'uid', at: '2026-01-01T00:00:00Z', trigger: 'Webhook', from: 'shop/web:1', to: 'shop/web:2' };
   const value = JSON.stringify(update);
   const prefix = 'last-update.operator.technomad.dev/';
@@ -95,7 +95,7 @@ test("the memory of a field has the field's displayed name", () => {
   assert.equal(updatesOf({}), undefined);
 });
 
-test('image volumes are kept, with their indexes and the memory of them', () => {
+test('image volumes are projected with their indexes and the records of their last changes', () => {
   const update = { policy: 'uid', at: '2026-01-01T00:00:00Z', trigger: 'Webhook', from: 'shop/models:1', to: 'shop/models:2' };
   const volumes = [
     { name: 'tmp', emptyDir: {} },
@@ -126,7 +126,7 @@ test('image volumes are kept, with their indexes and the memory of them', () => 
     );
 });
 
-test('the imagePullSecrets and the service account of its pods are kept, where they are set', () => {
+test('the imagePullSecrets and the service account of the pods of a workload are projected, where they are set', () => {
   const accessOf = (podSpec: object) => {
     const { pullSecrets, serviceAccount } = projectWorkload(deployment, {
       metadata: { name: 'web' },
@@ -172,13 +172,13 @@ for (const nameless of [undefined, null, 'text', {}, { metadata: {} }, { metadat
   });
 }
 
-test('of more containers than any pod has, the first ones are kept', () => {
+test('of more containers than any pod has, only the first ones are projected', () => {
   const many = Array.from({ length: 10_000 }, (_, index) => ({ name: `web-${index}`, image: 'shop/web:1' }));
   const { containers } = projectWorkload(deployment, raw({}, many));
   assert.deepEqual([containers.length, containers.at(-1)?.name], [100, 'web-99']);
 });
 
-test('of more managers than any object has, the latest are searched for the owner of an image', () => {
+test('of more field managers than any object has, only the latest are searched for the owner of an image', () => {
   const time = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString();
   const others = Array.from({ length: 6_000 }, (_, index) => owns(`other-${index}`, time(index), { field: 'f:command' }));
   const ownerAt = (minute: number) =>
@@ -186,7 +186,7 @@ test('of more managers than any object has, the latest are searched for the owne
   assert.deepEqual([ownerAt(5_950), ownerAt(10)], ['flux', undefined]);
 });
 
-test('a workload that is being deleted is known as such', () => {
+test('a workload that is being deleted is projected as such', () => {
   const isDeleted = (metadata: object) => projectWorkload(deployment, raw(metadata)).isDeleted;
   assert.deepEqual([isDeleted({ deletionTimestamp: '2026-01-01T00:00:00Z' }), isDeleted({})], [true, undefined]);
 });

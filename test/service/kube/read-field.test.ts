@@ -36,7 +36,7 @@ const rows: [path: string, expected: ReturnType<typeof read>][] = [
 for (const [path, expected] of rows)
   test(`the field ${path} is read as ${JSON.stringify(expected)}`, () => assert.deepEqual(read(path), expected));
 
-test('an absent object has no field', () => {
+test('fields of something that is not an object are read as missing', () => {
   for (const odd of [undefined, null, 7, 'text', []])
     assert.deepEqual(readFields(odd, [{ path: 'spec.tag' }], []), { 'spec.tag': { unusable: 'ParentMissing' } });
 });
@@ -45,7 +45,7 @@ const imageRules = ['tag', 'digest'].map((part) => ({ path: `spec.**.image.${par
 const paths = (spec: unknown, rules = imageRules) =>
   Object.entries(readFields({ spec }, rules, [])).map(([path, field]) => [path, 'value' in field ? field.value : field.unusable]);
 
-test('a pattern finds matches at any depth, also in lists, with their repository, and skips what is below invalid names', () => {
+test('a pattern matches fields at any depth, also in lists, with their repository, and skips what is below invalid names', () => {
   const block = { repository: 'r', tag: 't' };
   const spec = {
     image: block,
@@ -67,7 +67,7 @@ test('a pattern finds matches at any depth, also in lists, with their repository
   ]);
 });
 
-test('a path without wildcards is returned whether it exists or not, and list entries have their index', () => {
+test('a path without wildcards is read whether it exists or not, and entries of lists are read with their index', () => {
   assert.deepEqual(
     paths({ a: 'x' }, [
       { path: 'spec.a', repository: 'spec.b' },
@@ -109,7 +109,7 @@ test('the registry is read beside each repository, or once for all images of a c
   ]);
 });
 
-test('inherited properties and hostile structures are not found, however deep and many', () => {
+test('inherited properties are not read as fields, and the number and depth of matches are bounded', () => {
   const deep = JSON.parse(`${'{"a":'.repeat(5_000)}{"image":{"tag":"t"}}${'}'.repeat(5_000)}`) as unknown;
   assert.deepEqual(paths(deep), []);
   const polluting = JSON.parse('{"__proto__":{"image":{"repository":"r","tag":"t"}}}') as unknown;
@@ -119,7 +119,7 @@ test('inherited properties and hostile structures are not found, however deep an
   assert.equal(paths(many).length, 1_000);
 });
 
-test('of an object with more values than any real one, the fields behind the first ones are not searched', () => {
+test('fields behind more values than any real object has are not searched', () => {
   const block = { image: { repository: 'r', tag: 't' } };
   const withImagesAround = (count: number) => paths({ before: block, many: Array.from({ length: count }, () => 1), last: block });
   const found = (count: number) => withImagesAround(count).flatMap(([path, value]) => (value === 't' ? [path] : []));

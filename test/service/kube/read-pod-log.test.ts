@@ -12,15 +12,15 @@ const rows: readonly (readonly [name: string, text: string | undefined, lines: r
   ['sequences that move the cursor or set a title', '\u001B]0;owned\u0007\u001B[2Jx', ['\uFFFD]0;owned\uFFFDx']],
   ['characters that reverse a text or are not seen', 'a\u202Eb\u200Bc\0', ['a\uFFFDb\uFFFDc\uFFFD']],
 ];
-for (const [name, text, lines] of rows) test(`of a log are shown: ${name}`, () => assert.deepEqual(toLines(text), lines));
+for (const [name, text, lines] of rows) test(`the log of a pod is shown safely with ${name}`, () => assert.deepEqual(toLines(text), lines));
 
-test('a log is as long as it may be, whatever the server sends', () => {
+test('a log is cut to the maximum length, whatever the server sends', () => {
   const lines = toLines(`${'x'.repeat(10_000)}\n${'y\n'.repeat(100_000)}`);
   assert.equal(lines.length, logLimits.lines);
   assert.equal(toLines('x'.repeat(1_000_000))[0]?.length, logLimits.characters);
 });
 
-test('the end of the log of one container is requested, as text', async (t) => {
+test('only the last lines of the log of one container are requested, and read as text', async (t) => {
   const server = await startFakeApiServer();
   t.after(() => server.stop());
   server.handle(({ response }) => response.writeHead(200, { 'content-type': 'text/plain' }).end('{"not": "parsed"}\n'));

@@ -7,7 +7,7 @@ const record = { regarding, type: 'Normal', reason: 'Updated', action: 'UpdateIm
 const at = new Date('2026-01-02T03:04:05.678Z');
 const source = { component: 'image-watcher', instance: 'pod-1', id: 'abc', at, count: 1, lastAt: at };
 
-test('writes an Event of events.k8s.io/v1', () => {
+test('an Event is built for events.k8s.io/v1', () => {
   assert.deepEqual(buildEvent(record, source), {
     apiVersion: 'events.k8s.io/v1',
     kind: 'Event',
@@ -23,7 +23,7 @@ test('writes an Event of events.k8s.io/v1', () => {
   });
 });
 
-test('Events that became one have a count', () => {
+test('Events that were combined into one have a count', () => {
   const { series } = buildEvent(record, { ...source, count: 3, lastAt: new Date('2026-01-02T03:04:06Z') });
   assert.deepEqual(series, { count: 3, lastObservedTime: '2026-01-02T03:04:06.000000Z' });
 });

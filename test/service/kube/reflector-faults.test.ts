@@ -90,7 +90,7 @@ test('a watch requests bookmarks, resumes from the last version, and has a rando
   assert.ok(quietMs !== undefined);
 });
 
-test('a watch with an outdated list, after many failed lists, counts as a first failure', async (context) => {
+test('a watch that is outdated at once counts as a first failure, however many lists failed before', async (context) => {
   const steps = [...Array.from({ length: 5 }, () => failing(429)), listing('5'), failing(410), listing('9', raw('web', '8'))];
   const { content, errors } = await world(context, steps);
   await waitFor('the second list', () => content() === 'web@8');
@@ -101,7 +101,7 @@ test('a watch with an outdated list, after many failed lists, counts as a first 
   );
 });
 
-test('a watch that is always outdated is requested less and less often', async (context) => {
+test('a watch that is outdated each time is requested less and less often', async (context) => {
   const steps = Array.from({ length: 4 }, () => [listing('5'), failing(410)]).flat();
   const { errors } = await world(context, [...steps, listing('9')]);
   await waitFor('four failures', () => errors.length === 4);
@@ -201,7 +201,7 @@ for (const { name, steps, requests } of faults) {
   });
 }
 
-test('while a kind is not served the state says so, and nothing is synced', async (context) => {
+test('while a kind is not served the state of its reflector says so, and nothing is synced', async (context) => {
   const { reflector } = await world(
     context,
     Array.from({ length: 1000 }, () => failing(404)),
@@ -212,7 +212,7 @@ test('while a kind is not served the state says so, and nothing is synced', asyn
   assert.deepEqual({ synced, connected }, { synced: false, connected: false });
 });
 
-test('Retry-After is a lower bound for the delay', async (context) => {
+test('Retry-After is a lower bound for the delay of the next list', async (context) => {
   const { errors, reflector } = await world(context, [failing(429, { 'retry-after': '20' })]);
   await waitFor('the error', () => errors.length === 1);
   assert.equal(errors[0]?.nextTryMs, 20_000);
@@ -220,7 +220,7 @@ test('Retry-After is a lower bound for the delay', async (context) => {
   await reflector.stop();
 });
 
-test('a server that says when to come back is asked little less often than that, however long it takes', () => {
+test('a server that sends Retry-After is asked at most a little later than that, however long the outage lasts', () => {
   const busy = new KubeError('list', 429, { retryAfterMs: 1_000 });
   assert.deepEqual(
     [100, 1_600, 30_000].map((backoffMs) => pauseAfter(busy, backoffMs)),
@@ -230,7 +230,7 @@ test('a server that says when to come back is asked little less often than that,
   assert.equal(pauseAfter(new KubeError('list', 500, {}), 30_000), 30_000);
 });
 
-test('a version that has expired is a first failure, after the failures of an API server that could not say so yet', async (context) => {
+test('an expired version counts as a first failure, even after other failures of the watch', async (context) => {
   const steps = [listing('5'), ...Array.from({ length: 5 }, () => failing(429)), failing(410), listing('9', raw('web', '8'))];
   const { content, errors } = await world(context, steps);
   await waitFor('the second list', () => content() === 'web@8');

@@ -115,7 +115,7 @@ test('one store can be filled by a reflector for each namespace', async (context
   assert.equal(store.get(secondNamespace, 'b')?.value, '1');
 });
 
-test('our own write is visible at once, and its watch event is not another change', async (context) => {
+test('our own write is visible in the store immediately, and its watch event is not another change', async (context) => {
   const namespace = await controlPlane.namespace();
   await create(namespace, 'a', '1');
   const { store, changes } = await watch(context, pathOf(namespace));
@@ -128,7 +128,7 @@ test('our own write is visible at once, and its watch event is not another chang
   assert.deepEqual(changes, ['added a=1', 'updated a=2', 'added later=1']);
 });
 
-test('after kill -9 of the API server the watch resumes, and receives what changed meanwhile', async (context) => {
+test('after kill -9 of the API server the watch resumes, and receives the changes of the outage', async (context) => {
   const namespace = await controlPlane.namespace();
   await Promise.all([create(namespace, 'a', '1'), create(namespace, 'b', '1')]);
   const { content, changes, errors, reflector } = await watch(context, pathOf(namespace));
@@ -142,7 +142,7 @@ test('after kill -9 of the API server the watch resumes, and receives what chang
   assert.equal(reflector.state().lastError, undefined);
 });
 
-test('changes during an outage are found by a new list after 410, and only those are reported', async (context) => {
+test('changes during an outage are found by a new list after 410, and only these changes are reported', async (context) => {
   const namespace = await controlPlane.namespace();
   await Promise.all([create(namespace, 'same', '1'), create(namespace, 'a', '1'), create(namespace, 'b', '1')]);
   const { content, changes, errors, requests, reflector, cut } = await watch(context, pathOf(namespace));

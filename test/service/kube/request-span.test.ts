@@ -26,7 +26,7 @@ for (const [path, name, namespace, object] of [
     assert.ok(!JSON.stringify(span).includes('secret=value'));
   });
 
-test('a refused request is a failed span', async (t) => {
+test('a refused request to the API server is a failed span', async (t) => {
   const server = await startFakeApiServer();
   t.after(() => server.stop());
   server.handle((exchange) => exchange.json(403, { kind: 'Status', message: 'forbidden' }));

@@ -23,7 +23,7 @@ test('a busy server is retried after the time that it requests', async () => {
   assert.equal(tries(), 4);
 });
 
-test('a request with a long Retry-After waits in the queue without blocking a worker', async () => {
+test('a request with a long Retry-After is postponed to the queue, so that it blocks no worker', async () => {
   const { work, tries } = failing(busy(60_000));
   await assert.rejects(retryTransient(work, options()), { name: 'WaitError', until: new Date(61_000) });
   assert.equal(tries(), 1);
@@ -51,7 +51,7 @@ test('after a conflict the object is read and written again at once, until the w
   assert.equal(tries(), 5);
 });
 
-test('each try gets the conflict of the try before, so that it reads the object anew', async () => {
+test('each attempt gets the conflict of the attempt before, so that it reads the object anew', async () => {
   const conflicts = [conflict(), conflict()];
   const got: unknown[] = [];
   await retryOnConflict(async (before) => {

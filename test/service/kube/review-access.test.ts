@@ -23,7 +23,7 @@ after(() => server.stop());
 const caller = { user: 'ann', groups: ['shop'], uid: '1', extra: { scopes: ['a'] } };
 const get = { group: 'operator.technomad.dev', resource: 'imagepolicies', verb: 'get', namespace: 'shop' };
 
-test('the review contains everything that is known about the user', async () => {
+test('an access review contains everything that is known about the user', async () => {
   server.handle((exchange) => exchange.json(201, { status: { allowed: true } }));
   assert.equal(await reviewAccess(client, caller, get), true);
   const body = JSON.parse(server.exchanges.at(-1)?.body ?? '') as { spec: unknown };
@@ -50,14 +50,14 @@ for (const status of [
   });
 }
 
-test('without permission to ask, or without an answer, nothing is decided', async () => {
+test('without permission to review, or without an answer, a token or an access is neither accepted nor rejected', async () => {
   server.handle((exchange) => exchange.json(403, { kind: 'Status', message: 'tokenreviews is forbidden' }));
   await assert.rejects(reviewToken(client, 'token'), (error) => isKubeError(error, 403));
   server.handle((exchange) => exchange.reset());
   await assert.rejects(reviewAccess(client, caller, get), /subjectaccessreviews/);
 });
 
-test('one question for each verb, resource and name finds what is missing of some rules', async () => {
+test('the missing permissions of a set of rules are found with one review for each verb, resource and name', async () => {
   const questions: ResourceAccess[] = [];
   const rules = [
     { apiGroups: ['apps'], resources: ['deployments', 'deployments/scale'], verbs: ['get', 'patch'] },
@@ -83,7 +83,7 @@ test('one question for each verb, resource and name finds what is missing of som
   );
 });
 
-test('a process asks for its own rights', async () => {
+test('a process reviews its own rights with a SelfSubjectAccessReview', async () => {
   server.handle((exchange) => exchange.json(201, { status: { allowed: true } }));
   assert.equal(await reviewOwnAccess(client, get), true);
   const body = JSON.parse(server.exchanges.at(-1)?.body ?? '') as { kind: string; spec: unknown };

@@ -26,7 +26,7 @@ const path = () => `/api/v1/namespaces/${namespace}/secrets`;
 const create = (name: string, type = 'Opaque') =>
   controlPlane.request('POST', path(), { metadata: { name }, type, stringData: { password: 'pa55word' } });
 
-test('a watch of metadata never sees contents or the excluded types', async (t) => {
+test('a watch of the metadata of Secrets never receives contents or the excluded types', async (t) => {
   const seen: unknown[] = [];
   const store = createObjectStore<StoredObject>();
   await create('listed');
@@ -59,7 +59,7 @@ test('only service accounts with imagePullSecrets are kept', () => {
     assert.equal(projectServiceAccount({ metadata, imagePullSecrets }), undefined);
 });
 
-test('exactly one Secret is read, or the reason for its missing content is given', async (t) => {
+test('the content of exactly one Secret is read, or the reason why it is missing is given', async (t) => {
   await create('creds');
   const content = await readSecretContent(client, { namespace, name: 'creds' });
   assert.deepEqual('data' in content && content.data, { password: Buffer.from('pa55word').toString('base64') });

@@ -4,7 +4,7 @@ import { NotSentError } from '../../../src/service/kube/send-before.ts';
 import { retryTransient } from '../../../src/service/kube/retry.ts';
 import { startFakeApiServer } from './fake-api-server.ts';
 
-test('a request that is too late does not reach the server, and says so; the next try asks for a new time', async () => {
+test('a request past its deadline does not reach the server, and its retry gets a new deadline', async () => {
   const server = await startFakeApiServer();
   server.handle(({ json }) => json(200, { done: true }));
   const client = server.client();
@@ -18,7 +18,7 @@ test('a request that is too late does not reach the server, and says so; the nex
   await server.stop();
 });
 
-test('a request that waits for a connection for too long is not sent', async () => {
+test('a request that waits for a connection until its deadline is not sent', async () => {
   const server = await startFakeApiServer();
   const client = server.client({ requestTimeoutMs: 60_000 });
   const { promise: held, resolve: release } = Promise.withResolvers<void>();

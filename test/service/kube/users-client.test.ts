@@ -56,7 +56,7 @@ test('a client for users sends the credentials of each request, and none of its 
   ]);
 });
 
-test('a refused caller is not retried, least of all with other credentials', async (t) => {
+test('a request of a user that was refused is not retried, least of all with other credentials', async (t) => {
   const { kubeconfig, seen } = await start(t, 401);
   const users = await openKubeClient({ kubeconfig, kind: 'users' });
   await assert.rejects(users.request({ ...request, authorization: 'Bearer of-ann' }), (error) => isKubeError(error, 401));

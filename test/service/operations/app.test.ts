@@ -12,13 +12,13 @@ function start(t: TestContext, checks: Check[] = []) {
   return app;
 }
 
-test('the process is live as long as it answers', async (t) => {
+test('/livez answers as long as the process does', async (t) => {
   const app = start(t, [{ name: 'redis', ok: false, required: true }]);
   const { statusCode, body } = await app.inject('/livez');
   assert.deepEqual([statusCode, body], [200, 'ok\n']);
 });
 
-test('the process is ready when everything required is', async (t) => {
+test('/readyz answers 200 when everything required is ready', async (t) => {
   const redis = { name: 'redis', required: true };
   const ready = await start(t, [{ ...redis, ok: true }]).inject('/readyz');
   assert.deepEqual([ready.statusCode, ready.body], [200, 'ok\n']);
@@ -28,11 +28,12 @@ test('the process is ready when everything required is', async (t) => {
   assert.equal(verbose.body, '[+]redis ok\nok\n');
 });
 
-test('metrics are refreshed and served in the text format', async (t) => {
+test('/metrics are refreshed and served in the text format', async (t) => {
   const { statusCode, headers, body } = await start(t).inject('/metrics');
   assert.equal(statusCode, 200);
   assert.match(String(headers['content-type']), /^text\/plain/);
   assert.match(body, /^image_watcher_policies 7$/m);
 });
 
-test('other paths are not served', async (t) => assert.equal((await start(t).inject('/webhooks/prod')).statusCode, 404));
+test('the operations server does not serve other paths', async (t) =>
+  assert.equal((await start(t).inject('/webhooks/prod')).statusCode, 404));

@@ -29,7 +29,7 @@ const timer = setInterval(() => {
   console.log('collected');
 }, 50);`;
 
-test('a process that rests collects its garbage', async () => {
+test('an idle process collects its garbage', async () => {
   const options = ['--expose-gc', '--heap-growing-percent=30', '--input-type=module', '--eval', garbage];
   const { stdout } = await run(process.execPath, options, { timeout: 120_000 });
   assert.equal(stdout.trim(), 'collected');
@@ -50,7 +50,7 @@ gc();
 console.log(JSON.stringify([small, await set.promise, lasting.length]));
 process.exit();`;
 
-test('what the heap may grow by follows its size with each collection', async () => {
+test('the growth limit of the heap follows its size with each collection', async () => {
   const options = ['--expose-gc', '--heap-growing-percent=30', '--input-type=module', '--eval', growing];
   const { stdout } = await run(process.execPath, options, { timeout: 120_000 });
   const [small = 0, large = 0] = JSON.parse(stdout) as number[];

@@ -20,7 +20,7 @@ async function poll(world: AlongsideWorld): Promise<number> {
   return made.length;
 }
 
-test('an image alone changes nothing, however often it is polled, and its companion changes both', async () => {
+test('a polled image changes nothing without its companion, and changes both once the companion is there', async () => {
   const world = startAlongside();
   world.tags.set('1.3.0', b);
   await poll(world);
@@ -37,7 +37,7 @@ test('an image alone changes nothing, however often it is polled, and its compan
   assert.deepEqual([world.statusOf('web').waiting, world.statusOf('web').incomplete ?? []], [undefined, []]);
 });
 
-test('a companion that comes after the image was passed over is found as well', async () => {
+test('a companion that comes after its image was passed over is found by a poll', async () => {
   const world = startAlongside();
   world.tags.set('1.3.0', b);
   await poll(world);

@@ -24,7 +24,7 @@ function assertSpread(times: readonly number[], totalMs: number): void {
   for (const count of tenths) assert.ok(count > times.length / 20 && count < times.length / 5, tenths.join(' '));
 }
 
-test('exactly once in every interval, however the ticks fall', () => {
+test('a poll is due exactly once in every interval, however the ticks fall', () => {
   fc.assert(
     fc.property(turn, start, fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 50 }), (turn, start, parts) => {
       const end = start + turn.intervalMs;
@@ -36,11 +36,11 @@ test('exactly once in every interval, however the ticks fall', () => {
   );
 });
 
-test('a turn whose tick comes in time does not wait', () => {
+test('a poll whose tick comes in time does not wait', () => {
   fc.assert(fc.property(turn, start, (turn, start) => assert.ok([0, undefined].includes(dueIn(turn, start, start + 2 * tickMs)))));
 });
 
-test('a turn that was missed, once or often, comes within a tenth of its interval and an hour at most', () => {
+test('a missed poll, after one interval or many, is made up within a tenth of its interval and an hour at most', () => {
   fc.assert(
     fc.property(turn, start, fc.integer({ min: 1, max: 100 }), (turn, start, intervals) => {
       const delayMs = dueIn(turn, start, start + intervals * turn.intervalMs);
@@ -49,7 +49,7 @@ test('a turn that was missed, once or often, comes within a tenth of its interva
   );
 });
 
-test('turns are spread over the interval, and so are those that were missed', () => {
+test('polls are spread over the interval, and so are missed polls', () => {
   assertSpread(
     manyTurns.map(({ offsetMs }) => offsetMs),
     hour,
@@ -60,7 +60,7 @@ test('turns are spread over the interval, and so are those that were missed', ()
   );
 });
 
-test('so are those who ask for the same repository on behalf of many', () => {
+test('polls of one repository with many credentials are spread over a tenth of the interval', () => {
   const accesses = Array.from({ length: 1_000 }, (_, index) => `team-${index}/harbor`);
   assertSpread(
     accesses.map((access) => accessDelayMs(access, hour)),
@@ -69,7 +69,7 @@ test('so are those who ask for the same repository on behalf of many', () => {
   assert.deepEqual([accessDelayMs('', hour), accessDelayMs('shop/harbor', 1)], [0, 0]);
 });
 
-test('every replica comes to the same turn', () => {
+test('every replica computes the same schedule for a poll', () => {
   assert.deepEqual(pollSchedule(structuredClone(web), hour), pollSchedule(web, hour));
   assert.notEqual(pollSchedule(web, 60_000).key, pollSchedule(web, hour).key);
 });

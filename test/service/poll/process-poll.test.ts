@@ -72,7 +72,7 @@ test('a retried poll that finds another image creates another job, and the same 
   assert.deepEqual([ids.length, new Set(ids).size, ids[0]], [5, 4, ids[1]]);
 });
 
-test('an answer of the registry is as old as its request, however long the others took', async () => {
+test('the age of a polled answer counts from its request, however long other requests took', async () => {
   const world = createWorld();
   putMany(world, { a: {}, b: {} });
   let now = startTime;
@@ -87,7 +87,7 @@ test('an answer of the registry is as old as its request, however long the other
   assert.equal(world.requests.filter((request) => request === 'HEAD 1.3.0').length, 3, 'asked again by each');
 });
 
-test('a poll with nothing to do is reported, without a job', async () => {
+test('a poll that finds nothing to do updates the status, without a job', async () => {
   const world = createWorld();
   setWorkload(world, { web: `${image}:1.3.0` });
   await poll(world);
@@ -96,7 +96,7 @@ test('a poll with nothing to do is reported, without a job', async () => {
   assert.equal(world.statusOf('web').lastCheckTime, '2026-03-01T12:00:00Z');
 });
 
-test('a list of tags that was asked for before a push was applied does not take the status back', async () => {
+test('a list of tags that was requested before a push was applied does not reset the status', async () => {
   const world = createWorld();
   const listTags = async () => {
     await processPush(pushOf(), contextOf(), withPorts(world.ports, { cluster: { now: () => startTime + 1_000 } }));
@@ -111,7 +111,7 @@ test('a list of tags that was asked for before a push was applied does not take 
   );
 });
 
-test('the condition says which prereleases a range admits, whichever way the policy was reconciled', async () => {
+test('the condition says which prereleases a range admits, whether a push or a poll reconciled the policy', async () => {
   const note = /; of prereleases, ">=1\.0\.0-0" admits only those of 1\.0\.0: .* prereleases: true$/;
   const world = createWorld();
   putMany(world, { web: { strategy: strategies.semver({ range: '>=1.0.0-0' }) } });
@@ -157,7 +157,7 @@ test('many policies that follow a tag share one request', async () => {
   );
 });
 
-test('policies with another interval have a poll of their own', async () => {
+test('policies with another interval are polled separately', async () => {
   const world = createWorld();
   putMany(world, { hourly: {}, often: { pollIntervalMs: 60_000 } });
   await poll(world);
@@ -200,14 +200,14 @@ test('one policy whose tag cannot be read does not hold up the others', async ()
   assert.equal(readyOf(world, 'follows')?.reason, 'Retrying');
 });
 
-test('a temporary error is thrown', async () => {
+test('a temporary error of a poll is thrown, so that the poll is retried', async () => {
   const waitError = new WaitError('RegistryThrottled', new Date(startTime + 60_000), 'asked to wait');
   const world = createWorld();
   await assert.rejects(poll(world, { registry: { listTags: () => Promise.reject(waitError) } }), waitError);
   assert.deepEqual([world.jobs, readyOf(world, 'web')?.reason], [[], 'RegistryThrottled']);
 });
 
-test('a stopping process does not process all policies', async () => {
+test('a stopping process stops its poll before all policies are processed', async () => {
   const world = createWorld();
   putMany(world, { a: {}, b: {} });
   const stopping = new AbortController();
@@ -257,7 +257,7 @@ test('a deleted tag is replaced where the policy may downgrade', async () => {
   );
 });
 
-test('a paused host is not requested, and nothing is reported: the poll is postponed', async () => {
+test('a poll of a paused host is postponed, without a request or a report', async () => {
   const waitError = new WaitError('Retrying', new Date(startTime + 60_000), 'not now');
   const world = createWorld();
   const pollGate: PollGate = {
@@ -269,7 +269,7 @@ test('a paused host is not requested, and nothing is reported: the poll is postp
   assert.deepEqual([world.requests, world.jobs, world.statusOf('web')], [[], [], {}]);
 });
 
-test('the gate is informed of failures of the registry only', async () => {
+test('the poll gate is informed only of failures of the registry', async () => {
   const heard: unknown[] = [];
   const pollGate: PollGate = { enter: () => ({ leave: (failure) => void heard.push(failure) }) };
   const broken = new Error('500');

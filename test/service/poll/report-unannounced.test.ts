@@ -42,7 +42,7 @@ for (const [name, finds] of [
   ['what many policies find at once', ['a', 'b', 'c', 'd'].map((name) => find('1.3.0', { name }))],
   ['what is found again', [find('1.3.0'), find('1.3.0'), find('1.3.0')]],
 ] as const) {
-  test(`${name} counts once`, async () => {
+  test(`an unannounced image counts once in the case "${name}"`, async () => {
     const world = createWorld();
     await reportFinds(world, ...finds);
     for (const one of finds) await reportFinds(world, one);
@@ -79,7 +79,7 @@ for (const [name, one, counts] of [
   });
 }
 
-test('an announced image does not count', async () => {
+test('an image that a webhook announced does not count as unannounced', async () => {
   const world = createWorld();
   world.announced.add('1.3.0');
   await reportFinds(world, find('1.3.0'), find('1.4.0'));

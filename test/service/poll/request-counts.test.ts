@@ -61,7 +61,7 @@ test('polling a real registry takes one list for all policies, and one request f
   assert.deepEqual(await poll(real.host, { versions: 0 }), { requests: ['manifest 200', 'manifest 200'], found: 10 });
 });
 
-test('each of many pages is requested once', async () => {
+test('each page of a long list of tags is requested once', async () => {
   fake.setPageSize(10);
   for (let minor = 0; minor < 45; minor++) fake.setTag(path, `1.${minor}.0`, fakeImage('1'));
   assert.deepEqual(await poll(fake.host, { moving: 0, running: '1.44.0' }), {

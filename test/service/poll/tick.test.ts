@@ -68,7 +68,7 @@ test('every repository is polled once per interval, across restarts', async () =
   );
 });
 
-test('after a wiped Redis only what was due in the last moments is polled, and then each once per interval', async () => {
+test('after Redis was wiped, only polls that were due in the last moments happen, and then each once per interval', async () => {
   const clock = createClock(200);
   await clock.run(hour);
   clock.added.length = 0;
@@ -83,7 +83,7 @@ test('after a wiped Redis only what was due in the last moments is polled, and t
   );
 });
 
-test('after an outage each poll happens once, spread', async () => {
+test('after an outage each missed poll happens once, spread over time', async () => {
   const clock = createClock(200);
   await clock.tick();
   clock.added.length = 0;

@@ -27,15 +27,16 @@ async function sendTo(t: TestContext, answer: RequestListener, { scheme = 'http'
 const messageOf = (result: SendResult) => ('message' in result ? result.message : '');
 const secrets = /T0SECRET1|B0SECRET2|s3cretvalue/;
 
-describe('a notice that is sent', () => {
-  it('is sent', async (t) => assert.equal((await sendTo(t, (_, response) => response.writeHead(204).end())).kind, 'sent'));
+describe('sending a notice', () => {
+  it('succeeds after a 2xx answer', async (t) =>
+    assert.equal((await sendTo(t, (_, response) => response.writeHead(204).end())).kind, 'sent'));
 
   for (const status of [400, 413, 415, 422])
-    it(`is refused by ${status}`, async (t) =>
+    it(`is refused after ${status}`, async (t) =>
       assert.equal((await sendTo(t, (_, response) => response.writeHead(status).end('invalid_payload'))).kind, 'refused'));
 
   for (const status of [301, 401, 403, 404, 408, 410, 429, 500, 503])
-    it(`is sent again after ${status}, without the URL in the message`, async (t) => {
+    it(`is retried after ${status}, without the URL in the message`, async (t) => {
       const result = await sendTo(t, (request, response) =>
         response.writeHead(status, { location: 'http://127.0.0.1:1/' }).end(`Cannot POST ${request.url}\n`),
       );
@@ -44,7 +45,7 @@ describe('a notice that is sent', () => {
       assert.doesNotMatch(messageOf(result), secrets);
     });
 
-  it('waits as long as the target asks', async (t) => {
+  it('is retried when the Retry-After of the target is over', async (t) => {
     const result = await sendTo(t, (_, response) => response.writeHead(429, { 'retry-after': '90' }).end());
     assert.deepEqual(result.kind === 'failed' && result.until, new Date(now + 90_000));
   });
@@ -61,13 +62,13 @@ describe('a notice that is sent', () => {
     assert.ok(messageOf(result).length < 400);
   });
 
-  it('is given up where the target hangs', async (t) => {
+  it('fails when the target does not answer in time', async (t) => {
     const result = await sendTo(t, () => undefined, { timeoutMs: 200 });
     assert.equal(result.kind, 'failed');
     assert.doesNotMatch(messageOf(result), secrets);
   });
 
-  it('is given up where the connection breaks, or the certificate is wrong', async (t) => {
+  it('fails when the connection breaks, or the certificate is wrong', async (t) => {
     const results = [await sendTo(t, (request) => request.socket.destroy()), await sendTo(t, () => undefined, { scheme: 'https' })];
     for (const result of results) {
       assert.equal(result.kind, 'failed');

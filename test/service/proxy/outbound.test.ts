@@ -102,7 +102,7 @@ const options = () => ({ now: Date.now, signal: new AbortController().signal });
 const post = { method: 'POST', headers: {}, body: '{}' } as const;
 const slack = new URL('https://hooks.slack.com/services/s3cret-path');
 
-describe('through the proxy go', () => {
+describe('the proxy is used for', () => {
   test('notifications', async (t) => {
     const { result } = await exchange(slack, post, { ...options(), fetch: open(t).fetch });
     assert.deepEqual([result.kind, proxy.targets()], ['sent', ['CONNECT hooks.slack.com:443']]);
@@ -115,7 +115,7 @@ describe('through the proxy go', () => {
     assert.ok(proxy.requests.every(({ authorization }) => authorization === undefined));
   });
 
-  test('keys of issuers and certificates', async (t) => {
+  test('keys of issuers and certificates of SNS', async (t) => {
     const errors: Error[] = [];
     const fetchText = createFetchText(open(t).dispatcher);
     const keys = createKeySet({
@@ -146,7 +146,7 @@ describe('through the proxy go', () => {
     assert.deepEqual(proxy.targets(), [`CONNECT ${new URL(provider.issuer).host}`]);
   });
 
-  test('tokens of Azure for its registries', async (t) => {
+  test('the token exchange for registries of Azure', async (t) => {
     const tokenFile = join(folder, 'azure-token');
     writeFileSync(tokenFile, 'federated');
     const identity = { tokenFile, tenantId: 'tenant-1', clientId: 'client-1', authorityHost: 'https://login.microsoftonline.com/' };
@@ -181,7 +181,7 @@ describe('through the proxy go', () => {
     assert.deepEqual(proxy.targets(), ['CONNECT api.ecr.eu-west-1.amazonaws.com:443']);
   });
 
-  test('the messages of notify test', async (t) => {
+  test('messages of the command "notify test"', async (t) => {
     withEnvironment(t, { HTTPS_PROXY: proxy.url, SLACK: slack.href });
     const config = join(folder, 'config.yaml');
     writeFileSync(config, JSON.stringify({ notifications: { targets: [{ name: 'ops', kind: 'slack', url: { env: 'SLACK' } }] } }));
@@ -190,7 +190,7 @@ describe('through the proxy go', () => {
   });
 });
 
-describe('directly go', () => {
+describe('the proxy is not used for', () => {
   test('hosts in NO_PROXY', async (t) => {
     const { result } = await exchange(new URL('https://chat.example.invalid/'), post, {
       ...options(),
@@ -199,7 +199,7 @@ describe('directly go', () => {
     assert.deepEqual([result.kind, proxy.targets()], ['failed', []]);
   });
 
-  test('this machine, and the metadata server of Google', async (t) => {
+  test('loopback addresses, and the metadata server of Google', async (t) => {
     const outbound = open(t, { http: named(proxy.url) });
     const server = createHttpServer((_, response) => response.end('ok')).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -216,7 +216,7 @@ describe('directly go', () => {
   });
 });
 
-describe('a failure of the proxy is named', () => {
+describe('the message about a failure names the proxy', () => {
   test('in the result of a notification, without the address of the chat', async (t) => {
     const dead = `http://127.0.0.1:${await freePort()}`;
     const { result } = await exchange(slack, post, { ...options(), fetch: open(t, { https: named(dead) }).fetch });
@@ -229,7 +229,7 @@ describe('a failure of the proxy is named', () => {
     assert.doesNotMatch(JSON.stringify(result), /s3cret/);
   });
 
-  test('in that of a rebuild', async (t) => {
+  test('in the result of a rebuild request', async (t) => {
     proxy.fault = () => 403;
     const sent = await sendRequest({ url: slack, headers: {}, body: '' }, { ...options(), fetch: open(t).fetch });
     assert.match(
@@ -238,7 +238,7 @@ describe('a failure of the proxy is named', () => {
     );
   });
 
-  test('where keys cannot be fetched', async (t) => {
+  test('in the error about keys that cannot be fetched', async (t) => {
     proxy.fault = () => 503;
     const errors: Error[] = [];
     const fetchText = createFetchText(open(t).dispatcher);

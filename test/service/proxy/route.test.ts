@@ -53,32 +53,33 @@ const rows: readonly [what: string, url: string, noProxy: string, expected: stri
   ['a metadata server by name', 'http://metadata.google.internal/', '', never],
 ];
 
-describe('the environment', () => {
+describe('the route by the environment', () => {
   for (const [what, url, noProxy, expected] of rows)
-    test(`${what}: ${url} with "${noProxy}"`, () => assert.equal(routeOf(url, noProxy), expected));
+    test(`is ${expected.startsWith('http') ? 'a proxy' : 'direct'} for ${what}: ${url} with NO_PROXY "${noProxy}"`, () =>
+      assert.equal(routeOf(url, noProxy), expected));
 
-  test('HTTP_PROXY is not for https', () =>
+  test('does not use HTTP_PROXY for https', () =>
     assert.deepEqual(createRoutes({ http, noProxy: '' })(new URL('https://ghcr.io')), { why: 'HTTPS_PROXY is not set' }));
 });
 
-describe('the setting of a registry', () => {
+describe('the proxy setting of a registry', () => {
   const byEnvironment = createRoutes({ https, noProxy: 'ghcr.io' });
   const own = parseProxy('own.example.com:8080', 'registries[].proxy') as Proxy;
   const to = new URL('https://ghcr.io');
 
-  test('comes before the environment', () => {
+  test('takes precedence over the environment', () => {
     assert.equal(createRegistryRoute(own, byEnvironment)(to).proxy, own);
     assert.deepEqual(createRegistryRoute('none', byEnvironment)(new URL('https://quay.io')), { why: 'registries[].proxy is none' });
     assert.deepEqual(createRegistryRoute(undefined, byEnvironment)(to), { why: 'NO_PROXY has ghcr.io' });
   });
 
-  test('leads nothing to metadata servers or this machine', () => {
+  test('never sends requests to metadata servers or this machine through a proxy', () => {
     const route = createRegistryRoute(own, byEnvironment);
     for (const url of ['https://169.254.169.254', 'https://localhost:5000']) assert.deepEqual(route(new URL(url)), { why: never });
   });
 });
 
-test('a sentence names the proxy without its credentials', () => {
+test('the message about a proxy names it without its credentials', () => {
   assert.equal(describeVia({ proxy: https }), ' through the proxy http://secure.example.com:3128 (HTTPS_PROXY)');
   assert.equal(describeVia({ why: 'x' }), '');
 });
@@ -89,7 +90,7 @@ describe('the URL of a proxy', () => {
     ['HTTPS://proxy.example.com', 'https://proxy.example.com/'],
     ['me:secret@10.0.0.1:8080', 'http://me:secret@10.0.0.1:8080/'],
   ] as const)
-    test(`${text} is read`, () => assert.equal((parseProxy(text, 'X') as Proxy).url, url));
+    test(`${text} is accepted`, () => assert.equal((parseProxy(text, 'X') as Proxy).url, url));
 
   for (const text of ['socks5://me:secret@proxy:1080', 'http://', 'a b secret', 'http://me:se%cret@proxy:3128', 'http://proxy:secret'])
     test(`${text} is refused, and not quoted`, () => {

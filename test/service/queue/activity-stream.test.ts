@@ -35,7 +35,7 @@ const namesIn = async (prefix: string, of: { before?: string; count: number }) =
   return { names: found.map(({ activity }) => activity.subject.name), last };
 };
 
-test('what several replicas see is recorded once, and read newest first, page by page', async () => {
+test('an activity that several replicas see is recorded once, and activities are read newest first, page by page', async () => {
   const [one, two] = ['a', 'b'].map(() => createActivityWriter({ redis: connection, prefix: '{once}' }, Date.now));
   for (const name of ['web', 'api', 'db']) await Promise.all([one?.(approval(name)), two?.(approval(name)), one?.(approval(name))]);
   const first = await namesIn('{once}', { count: 2 });
@@ -46,7 +46,7 @@ test('what several replicas see is recorded once, and read newest first, page by
   assert.ok(lifeMs > 0 && lifeMs <= 180_000);
 });
 
-test('what somebody else has written into the stream is left out, and the rest is read', async () => {
+test('foreign entries of the activity stream are skipped, and the others are read', async () => {
   const write = createActivityWriter({ redis: connection, prefix: '{odd}' }, Date.now);
   await write(approval('web'));
   for (const json of ['', '{', '{"type":"action"}', JSON.stringify({ ...approval('x').activity, action: 'delete' })])
@@ -55,7 +55,7 @@ test('what somebody else has written into the stream is left out, and the rest i
   assert.deepEqual((await namesIn('{odd}', { count: 100 })).names, ['web']);
 });
 
-test('what is older than 90 days is removed by the next write, and a Redis that fills up keeps the newest', async () => {
+test('activities older than 90 days are removed by the next write, and a full Redis keeps the newest', async () => {
   const old = Date.now() - 91 * 24 * 3_600_000;
   // Redis removes whole nodes of a stream, of 100 entries each.
   for (let index = 0; index < 200; index++)

@@ -33,7 +33,7 @@ const eventOf = (id: string): PushEvent => ({
   receivedAt: new Date().toISOString(),
 });
 
-test('a push is found when it is new, and when one of its results changes', async () => {
+test('a changed push is found when it is new, and when one of its results changes', async () => {
   const prefix = '{changed}';
   const changed = createChangedEvents(connection, prefix, createTurns());
   const log = createEventLog({ redis: connection, prefix }, assert.fail);
@@ -51,7 +51,7 @@ test('a push is found when it is new, and when one of its results changes', asyn
   assert.deepEqual(await found(), []);
 });
 
-test('what is ignored again is found again', async () => {
+test('an ignored push is found as changed again when it is ignored again', async () => {
   const prefix = '{ignored}';
   const changed = createChangedEvents(connection, prefix, createTurns());
   const log = createIgnoredLog({
@@ -89,7 +89,7 @@ test('a push for thousands of policies is read again only when a result is added
   assert.equal((await changed()).length, 1);
 });
 
-test('activities are found once, in their order, some at a time', async () => {
+test('new activities are found once, in their order, a bounded number at a time', async () => {
   const prefix = '{new}';
   const write = createActivityWriter({ redis: connection, prefix }, Date.now);
   const add = async (...names: string[]) => {

@@ -15,7 +15,7 @@ after(async () => {
   await server.stop();
 });
 
-test('commands run in order, whatever bytes they contain', async () => {
+test('commands to Redis run in order, whatever bytes they contain', async () => {
   const strange = 'ü "quoted"\n\u0000 €';
   await runTogether(
     redis,
@@ -30,7 +30,7 @@ test('commands run in order, whatever bytes they contain', async () => {
   assert.deepEqual(await redis.lrange('list', 0, -1), ['first', 'second']);
 });
 
-test('an error of Redis is reported', async () => {
+test('an error that Redis answers is reported', async () => {
   await redis.set('text', 'no list');
   await assert.rejects(runTogether(redis, ['text'], [['RPUSH', 'text', 'x']]), /WRONGTYPE/);
 });

@@ -46,7 +46,7 @@ const states: readonly (readonly [PolicyResult['kind'], PolicyResult['reason'], 
   ['ignored', 'Superseded', 'superseded', true],
 ];
 
-describe('the state of a policy', () => {
+describe('the reported state of a policy', () => {
   for (const [kind, reason, state, isOver] of states)
     it(`is ${state} after ${kind} (${reason})`, () => {
       const report = reportOf(record('matched', { 'shop/web': { kind, reason } }));
@@ -58,7 +58,7 @@ describe('the state of a policy', () => {
     });
 });
 
-describe('a push of which no policy is known', () => {
+describe('a push without a known policy', () => {
   const rows: readonly (readonly [PushState, string, boolean])[] = [
     ['queued', 'received', false],
     ['working', 'received', false],
@@ -68,17 +68,17 @@ describe('a push of which no policy is known', () => {
     ['unwatched', 'unwatched', true],
   ];
   for (const [state, shown, isOver] of rows)
-    it(`is ${shown} while it is ${state}`, () => {
+    it(`is reported as ${shown} while it is ${state}`, () => {
       const report = reportOf(record(state));
       assert.deepEqual([report?.state, report?.isOver], [shown, isOver]);
     });
 });
 
-describe('an image that a guard keeps from its targets', () => {
+describe('an image that a guard blocks', () => {
   // These outcomes are final: the targets run it, nothing is to be changed, or it is rejected. The others make the policy stalled.
   const isFinal: ReadonlySet<string> = new Set(['UpToDate', 'DryRun', 'CrossNamespaceDenied', 'NoConsent', 'RejectedDigest']);
   for (const [guard, { reason }] of Object.entries(guardTexts).filter(([, one]) => !isFinal.has(one.reason)))
-    it(`is waited for: ${guard}`, () => {
+    it(`is reported as waiting: ${guard}`, () => {
       const report = reportOf(record('matched', { 'shop/web': { kind: 'unchanged', reason } }));
       assert.deepEqual([report?.state, report?.isOver], ['waiting', false], reason);
     });
@@ -93,7 +93,7 @@ function stateAfter(own: Partial<PolicyResult>, first?: PushRecord): readonly un
   return [policy?.state, policy?.isOver, policy?.message];
 }
 
-describe('an image that another push has brought before', () => {
+describe('an image that an earlier push has brought is reported by the state of that push, if it', () => {
   const own = { broughtBy: 'first' };
   const rows: readonly (readonly [string, PushRecord | undefined, readonly unknown[]])[] = [
     ['rolls out', record('matched', { 'shop/web': { kind: 'updated', reason: 'Updated' } }), ['changed', false, 'why']],
@@ -110,7 +110,7 @@ describe('an image that another push has brought before', () => {
   for (const [about, first, expected] of rows) it(about, () => assert.deepEqual(stateAfter(own, first), expected));
 });
 
-test('a change is over where nothing watches its rollout, and an image that is not the announced one does not run', () => {
+test('a change without a watched rollout is reported as over, and a tag with another digest as unchanged', () => {
   assert.deepEqual(stateAfter({ kind: 'updated', reason: 'Updated', isUnwatched: true }), [
     'changed',
     true,
@@ -123,7 +123,7 @@ test('a change is over where nothing watches its rollout, and an image that is n
   ]);
 });
 
-test('the worst state of several policies is that of the push, which is over when all are', () => {
+test('a push of several policies has the worst of their states, and is over when all of them are', () => {
   const rolledOut = { kind: 'updated', reason: 'RolledOut' } as const;
   const waiting = { kind: 'waiting', reason: 'MinAge' } as const;
   const both = reportOf(record('matched', { 'a/a': rolledOut, 'b/b': waiting, 'c/c': undefined }), new Map(), 'https://watch.example.com');
@@ -132,7 +132,7 @@ test('the worst state of several policies is that of the push, which is over whe
   assert.equal(reportOf(record('matched', { 'a/a': rolledOut, 'b/b': rolledOut }))?.isOver, true);
 });
 
-test('a report is read with the pushes that brought its images before, and only for the receiver of the push', async () => {
+test('a report contains results of earlier pushes that brought its images, and only for the receiver of the push', async () => {
   const rolledOut = { kind: 'updated', reason: 'RolledOut' } as const;
   const first = record('matched', { 'shop/web': rolledOut });
   const own = record('matched', { 'shop/web': { kind: 'unchanged', reason: 'UpToDate', broughtBy: 'first' } });

@@ -22,7 +22,7 @@ const now = Date.parse('2026-05-01T12:00:00Z');
 const dayMs = 86_400_000;
 const calls = async () => Number(/cmdstat_eval:calls=(\d+)/.exec(await askRedis(redis.port, 'INFO commandstats'))?.[1] ?? 0);
 
-test('the last time of each receiver and status, whichever replica noted it', async () => {
+test('the last delivery time of each receiver and status is kept, whichever replica noted it', async () => {
   let time = now;
   const [firstReplica, secondReplica] = ['a', 'b'].map(() =>
     createDeliveryTimes({ redis: connection, prefix: '{times}', now: () => time }),
@@ -51,7 +51,7 @@ test('the last time of each receiver and status, whichever replica noted it', as
   assert.ok((await connection.pttl('{times}:deliveries')) > 29 * dayMs);
 });
 
-test('ten thousand refused deliveries are one write', async () => {
+test('the times of ten thousand refused deliveries are one write to Redis', async () => {
   const before = await calls();
   const times = createDeliveryTimes({ redis: connection, prefix: '{many}', now: () => now });
   for (let index = 0; index < 10_000; index++) times.note('hub', 401);
@@ -59,13 +59,13 @@ test('ten thousand refused deliveries are one write', async () => {
   assert.equal((await calls()) - before, 1);
 });
 
-test('what else is in Redis is not believed', async () => {
+test('foreign entries among the delivery times in Redis are not read', async () => {
   const fields = ['hub 202', String(now - 31 * dayMs), 'hub x', String(now), 'hub 401', 'yesterday', '', '1', 'hub 200', String(now)];
   await connection.hset('{odd}:deliveries', ...fields);
   assert.deepEqual(await readDeliveryTimes(connection, '{odd}', now), new Map([['hub', new Map([[200, now]])]]));
 });
 
-test('without Redis, nothing fails and nothing waits', async () => {
+test('without Redis, noting a delivery time neither fails nor waits', async () => {
   const unreachableRedis = connectProducer('redis://127.0.0.1:1');
   unreachableRedis.on('error', () => undefined);
   const times = createDeliveryTimes({ redis: unreachableRedis, prefix: '{gone}', now: () => now });

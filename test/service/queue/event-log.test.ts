@@ -97,7 +97,7 @@ test('a push that is matched again keeps what it was matched with before, also w
   assert.equal(await connection.zcard(unwatched), 0);
 });
 
-test('the policies of a push that have no final result are known', { timeout: 60_000 }, async (t) => {
+test('the policies of a push without a final result are listed', { timeout: 60_000 }, async (t) => {
   const { log } = await start(t);
   const of = (kind: PolicyResult['kind']) => ({ kind, reason: 'Retrying', message: '', at: '2026-03-01T12:00:00Z' }) as const;
   await log.matched(push(0), ['shop/a', 'shop/b', 'shop/c']);
@@ -119,7 +119,7 @@ test('the times at which an image was verified and changed outlive the results t
   assert.deepEqual([found?.afterMs, found?.verifiedMs], [500, 300]);
 });
 
-test('a final result is only replaced by a higher one', { timeout: 60_000 }, async (t) => {
+test('a final result of a policy is replaced only by a higher one', { timeout: 60_000 }, async (t) => {
   const { connection, log } = await start(t);
   const event = push(0);
   const change = (container: string) => ({
@@ -174,7 +174,7 @@ test('a final result is only replaced by a higher one', { timeout: 60_000 }, asy
   }
 });
 
-test('the results of a burst are written together, and their order counts', { timeout: 60_000 }, async (t) => {
+test('the results of a burst are written together, in their order', { timeout: 60_000 }, async (t) => {
   const { redis, connection, log } = await start(t);
   const calls = async () => Number(/cmdstat_eval:calls=(\d+)/.exec(await askRedis(redis.port, 'INFO commandstats'))?.[1] ?? 0);
   const pushes = Array.from({ length: 100 }, (_, index) => push(index));

@@ -34,7 +34,7 @@ function startProcesses(prefix: string) {
   };
 }
 
-test('a finding lasts across restarts and replicas, and is new again after a report without it', async () => {
+test('a finding keeps its time across restarts and replicas, and starts anew after a report without it', async () => {
   const { start, wait, find } = startProcesses('{lasts}');
   assert.deepEqual(await find(start(), 'disk', 'clock'), { disk: 0, clock: 0 });
   wait(30);
@@ -48,7 +48,7 @@ test('a finding lasts across restarts and replicas, and is new again after a rep
   assert.ok((await connection.pttl('{lasts}:found')) > 0);
 });
 
-test('what a process has seen while Redis was away counts, and what others have written there is bounded', async () => {
+test('a time that a process noted while Redis was away counts, and foreign entries in Redis are bounded', async () => {
   const { start, wait, find } = startProcesses('{bounded}');
   wait(10);
   const note = start();

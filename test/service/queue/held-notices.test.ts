@@ -48,7 +48,7 @@ async function withinAMinute<T>(work: () => Promise<T>): Promise<T> {
 }
 
 describe('notices that exceed the limit of a target', () => {
-  it('are held back in a group until it is closed; later ones begin another', async () => {
+  it('are held back in a group until the group is closed, and later notices begin another group', async () => {
     const held = createHeldNotices(access.redis, access.prefix);
     let round = 0;
     const groups = await withinAMinute(async () => {
@@ -72,7 +72,7 @@ describe('notices that exceed the limit of a target', () => {
     });
   });
 
-  it('are each in a message of their own or in a summary, although the receiver fails at first', async (t) => {
+  it('are all sent, alone or in a summary, although the receiver fails at first', async (t) => {
     const texts: string[] = [];
     let requests = 0;
     const receiver = createServer((request, response) => {

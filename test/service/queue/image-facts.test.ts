@@ -27,7 +27,7 @@ function open(options: { limit?: number; canWrite?: boolean } = {}) {
   return { store: create(), other: create(), clock, key: `${prefix}:images:v3` };
 }
 
-test('texts are shared by all replicas, and both keys expire', async () => {
+test('facts of an image are shared by all replicas, and both of their keys expire', async () => {
   const { store, other, key } = open();
   assert.equal(await store.read('a'), undefined);
   await store.write('a', '{"of":"a"}');
@@ -35,7 +35,7 @@ test('texts are shared by all replicas, and both keys expire', async () => {
   for (const one of [key, `${key}:times`]) assert.ok((await redis.pttl(one)) > week - 600_000);
 });
 
-test('the number of texts is bounded: the oldest are removed', async () => {
+test('the number of stored image facts is bounded, and the oldest are removed', async () => {
   const { store, clock, key } = open({ limit: 3 });
   for (const name of ['a', 'b', 'c', 'a', 'd', 'e']) {
     clock.at++;
@@ -45,7 +45,7 @@ test('the number of texts is bounded: the oldest are removed', async () => {
   assert.equal(await redis.zcard(`${key}:times`), 3);
 });
 
-test('more than a limit that was lowered are removed with the next writes', async () => {
+test('after the limit of image facts was lowered, surplus facts are removed with the next writes', async () => {
   const { store, clock, key } = open({ limit: 10 });
   for (let index = 0; index < 250; index++)
     await redis.multi().hset(key, `old ${index}`, 'x').zadd(`${key}:times`, clock.at, `old ${index}`).exec();
@@ -53,7 +53,7 @@ test('more than a limit that was lowered are removed with the next writes', asyn
   assert.equal(await redis.hlen(key), 10);
 });
 
-test('a text is not used after a week, and removed with a later write', async () => {
+test('facts of an image are not used after a week, and are removed with a later write', async () => {
   const { store, clock, key } = open();
   await store.write('a', 'a');
   clock.at += week - 1;
@@ -64,7 +64,7 @@ test('a text is not used after a week, and removed with a later write', async ()
   assert.deepEqual(await redis.hkeys(key), ['b']);
 });
 
-test('a text that is too large is neither written nor read', async () => {
+test('facts of an image that are too large are neither written nor read', async () => {
   const { store, key, clock } = open();
   await store.write('a', 'a'.repeat(32 * 1024));
   await store.write('b', 'b'.repeat(32 * 1024 + 1));
@@ -77,13 +77,13 @@ test('a text that is too large is neither written nor read', async () => {
   assert.equal(await store.read('c'), undefined);
 });
 
-test('nothing is written while Redis has no memory for it', async () => {
+test('no image facts are written while Redis has no memory for them', async () => {
   const { store, key } = open({ canWrite: false });
   await store.write('a', 'a');
   assert.equal(await redis.exists(key), 0);
 });
 
-test('neither a key of another type nor a Redis that is gone is an error', async () => {
+test('neither a key of another type nor an unreachable Redis is an error for image facts', async () => {
   const { store, key } = open();
   await redis.set(key, 'x');
   await store.write('a', 'a');

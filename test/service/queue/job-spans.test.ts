@@ -113,7 +113,7 @@ test('a job that was added outside of a span names no trace, and its worker begi
   assert.deepEqual([span?.name, span?.parentId, others], ['process push', '', []]);
 });
 
-test('a check of rollouts belongs to the trace of the change, whoever requested it, and to a new one if the change is not known', async (t) => {
+test('a rollout check belongs to the trace of its change, whoever requested the check, and otherwise begins a new trace', async (t) => {
   const { memory, workPolicy, queues } = await start(t);
   const { tracing, finish } = await openTraces(t);
   await tracing.span({ name: 'somebody' }, () => queues.addPolicyJobs([rolloutJob]));

@@ -17,7 +17,7 @@ const push = {
 };
 const result = (kind: string) => JSON.stringify({ kind, at: '2026-03-01T12:00:01Z', reason: 'Updated', message: '' });
 
-test('a hash that is as it was gives the same record, and one that differs in any way another one', () => {
+test('an unchanged hash of an event gives the same record, and a changed one gives another record', () => {
   const read = createKnownRecords();
   const first = read('a', push);
   assert.deepEqual(first, readHash(push));
@@ -36,7 +36,7 @@ test('a hash that is as it was gives the same record, and one that differs in an
   }
 });
 
-test('the hash of one event is not taken for that of another, and none is remembered of a record that is gone', () => {
+test('the record of one event is never used for another, and is forgotten when its hash is gone', () => {
   const read = createKnownRecords();
   read('a', push);
   assert.deepEqual(read('b', { ...push, id: 'b' }), readHash({ ...push, id: 'b' }));

@@ -20,7 +20,7 @@ after(async () => {
   await redis.stop();
 });
 
-test('an answer that arrived while this process was suspended counts, however late it is read', async () => {
+test('an answer of Redis that arrived while this process was suspended counts, however late it is read', async () => {
   const single = client.set('a', '1');
   const together = client.multi().get('a').get('b').exec();
   holdUp(redis.port);
@@ -41,7 +41,7 @@ test('each command to a hanging Redis is rejected, and commands succeed again on
   assert.equal(await reply, '2');
 });
 
-test('each command to a Cluster is rejected as well, whichever of its nodes hangs', { timeout: 120_000 }, async (t) => {
+test('each command to a Cluster is rejected in time as well, whichever of its nodes hangs', { timeout: 120_000 }, async (t) => {
   // Nobody may take over from the node that hangs.
   const cluster = await startRedisCluster('{p}', { nodeTimeoutMs: 120_000 });
   const producer = connectProducer({ url: cluster.url, sentinels: [], cluster: true });

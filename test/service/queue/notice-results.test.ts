@@ -21,7 +21,7 @@ after(async () => {
 
 const now = Date.parse('2026-05-01T12:00:00Z');
 
-test('of each target the last success and the last failure are known, and no target is kept for ever', async () => {
+test('the last success and the last failure of each notification target are known, and expire', async () => {
   const results = createNoticeResults(connection, '{a}');
   await results.record('ops', now, undefined);
   await results.record('ops', now + 1, `answered 500 ${'x'.repeat(10_000)}`);
@@ -32,12 +32,12 @@ test('of each target the last success and the last failure are known, and no tar
   assert.ok((await connection.pttl('{a}:notices:results:ops')) > 0);
 });
 
-test('what somebody else has written is left out', async () => {
+test('foreign values among the results of notifications are not read', async () => {
   await connection.hset('{b}:notices:results:ops', { acceptedAt: 'soon', failedAt: '-1', why: 'because' });
   assert.deepEqual(await createNoticeResults(connection, '{b}').read(['ops']), [{}]);
 });
 
-test('a process is listed while it runs, whatever else is in the list', async () => {
+test('a process is listed only while it runs, and foreign entries of the list are not shown', async () => {
   const process = (name: string) => ({ name, version: '1.0.0', roles: ['work'], startedAt: '2026-05-01T12:00:00.000Z' });
   const [first, second] = ['work-2', 'work-1'].map((name) => publishProcess(connection, '{c}', process(name)));
   await Promise.all([first?.tried, second?.tried]);

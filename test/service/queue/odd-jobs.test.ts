@@ -10,7 +10,7 @@ import type { TickJob } from '../../../src/service/queue/producer.ts';
 import { startRedis } from '../../harness/redis.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 
-test('jobs with malformed data fail like any job, wait, and are given up after a day, without blocking a worker or returning at once', async (t) => {
+test('malformed jobs fail, are delayed before each retry, and are given up after a day, without blocking a worker', async (t) => {
   const server = await startRedis();
   const redis = connectWorker(server.url);
   const errors: Error[] = [];

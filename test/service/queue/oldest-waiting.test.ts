@@ -18,7 +18,7 @@ after(async () => {
 
 const none = { push: 0, policy: 0, poll: 0, base: 0, trigger: 0, notice: 0, check: 0 };
 
-test('reports since when the next job of each queue has been waiting', async () => {
+test('each queue reports since when its next job has been waiting', async () => {
   const options = { connection, prefix: '{waiting}', skipVersionCheck: true };
   let now = 1_000_000;
   const read = createWaitingReader({ redis: connection, prefix: options.prefix, onError: assert.ifError }, () => now);

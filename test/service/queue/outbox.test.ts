@@ -32,7 +32,7 @@ const result = (kind: PolicyResult['kind']): PolicyResult => ({ kind, reason: 'U
 const pushesIn = async (prefix: string) =>
   (await createOutbox(connection, prefix).read(100)).map((entry) => ('push' in entry ? entry.push : '?'));
 
-test('a push waits once its result is final, once for all its results', async () => {
+test('a push is put into the outbox when its result is final, once for all its results', async () => {
   const prefix = '{p}';
   const log = createEventLog({ redis: connection, prefix, isKept: true }, assert.fail);
   await log.matched(push('one'), ['shop/web', 'shop/api']);
@@ -44,7 +44,7 @@ test('a push waits once its result is final, once for all its results', async ()
   assert.deepEqual(await pushesIn(prefix), ['two', 'one']);
 });
 
-test('without the setting, no push waits', async () => {
+test('without a configured record, no push is put into the outbox', async () => {
   const log = createEventLog({ redis: connection, prefix: '{off}' }, assert.fail);
   await log.recordResult('one', 'shop/web', result('updated'), push('one'));
   assert.deepEqual(await readOutboxState(connection, '{off}'), { waiting: 0 });
@@ -62,7 +62,7 @@ test('a full outbox drops the oldest entries, and counts every one of them', asy
   assert.deepEqual([lost, kept.at(-1)], [[1_000 - kept.length], 'p999']);
 });
 
-test('one replica at a time has the lease, until it is given back or has expired', async () => {
+test('one replica at a time has the lease of the outbox, until it is released or has expired', async () => {
   const [one, two] = [createOutbox(connection, '{l}'), createOutbox(connection, '{l}')];
   assert.deepEqual([await one.take('1', 60_000), await two.take('2', 60_000)], [true, false]);
   await two.release('2');
@@ -71,7 +71,7 @@ test('one replica at a time has the lease, until it is given back or has expired
   assert.equal(await two.take('2', 60_000), true);
 });
 
-test('a late commit does not take the tail back, and a problem is remembered until it is over', async () => {
+test('a late commit does not set the tail of the record back, and a problem is shown until it is over', async () => {
   const outbox = createOutbox(connection, '{t}');
   const tail = (segment: number) => ({ segment, sequence: segment * 10, hash: String(segment).repeat(64) });
   assert.equal(await outbox.tail(), undefined);

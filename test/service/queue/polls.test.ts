@@ -36,7 +36,7 @@ function start() {
   return { access, queue, queues: createWorkQueues(access, Date.now) };
 }
 
-test('a poll that is queued or waits is not queued again, however often it is due', async () => {
+test('a poll that is queued or delayed is not queued again, however often it is due', async () => {
   const { queue, queues } = start();
   const missed = Array.from({ length: 1_200 }, (_, index) => ({ job: pollOf(index), delayMs: index < 200 ? 0 : hour }));
   await queues.addPolls(missed);

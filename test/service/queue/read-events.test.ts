@@ -81,7 +81,7 @@ test('an event contains all its results', async () => {
 
 const notice: GivenUpNotice = { target: 'ops', kind: 'Updated', reason: 'NotAccepted', at: new Date(at).toISOString() };
 
-test('an event shows which notices about it were given up, each once, and until it expires', async () => {
+test('an event shows each notification about it that was given up once, until the notification expires', async () => {
   const { log, reader, prefix } = start();
   await log.matched(event('a'), ['shop/web', 'shop/api']);
   const refused: GivenUpNotice = { ...notice, target: 'shop/team', kind: 'RolledOut', reason: 'Refused', message: 'was answered 400' };
@@ -94,7 +94,7 @@ test('an event shows which notices about it were given up, each once, and until 
   assert.ok((await connection.ttl(eventKeys(prefix).hash('a'))) > 6 * 86_400, 'the record ends earlier');
 });
 
-test('a notice that is given up before its push is recorded is kept, and one of a push that has expired leaves nothing', async () => {
+test('a given up notice is kept if its push is recorded later, and leaves nothing if its push has expired', async () => {
   const { log, reader, prefix } = start();
   await log.recordGivenUp('a', 'shop/web', notice);
   assert.deepEqual([await reader.get('a'), await read(reader)], [undefined, []]);
@@ -105,7 +105,7 @@ test('a notice that is given up before its push is recorded is kept, and one of 
   assert.deepEqual(found?.state === 'matched' ? found.givenUp : found, new Map([['shop/web', [notice]]]));
 });
 
-test('few of many given up notices are kept, and those that somebody else wrote are shown as text or not at all', async () => {
+test('a bounded number of given up notices is kept, and foreign ones are shown as plain text or not at all', async () => {
   const { log, reader, prefix } = start();
   await log.matched(event('a'), ['shop/web', 'shop/api']);
   const names = Array.from({ length: 50 }, (_, index) => `shop/target-${String(index).padStart(2, '0')}`);
@@ -126,7 +126,7 @@ test('few of many given up notices are kept, and those that somebody else wrote 
   assert.deepEqual(givenUp?.get('shop/api'), [{ ...hostile, target: '\ufffd[2Jops', message: 'a\ufffdb' }]);
 });
 
-test('the keys of the queue itself are no events, whatever they are named', async () => {
+test('keys of the queue itself are not read as events, whatever they are named', async () => {
   const { queue, reader } = start();
   await queue.add([event('a')]);
   for (const id of ['wait', 'meta', 'events', 'id', 'marker']) assert.equal(await reader.get(id), undefined, id);
@@ -149,7 +149,7 @@ test('watched, unwatched and queued events are listed together, newest first, ea
   assert.deepEqual(await read(reader, { repository: 'r.example.com/shop' }), []);
 });
 
-test('a list can continue from any position, even among events of the same moment', async () => {
+test('a list of events can continue from any position, even among events of the same moment', async () => {
   const { log, reader } = start();
   const ids = Array.from({ length: 200 }, (_, index) => `e${String(index).padStart(3, '0')}`);
   for (const id of ids) await log.matched(event(id, { seconds: Math.floor(ids.indexOf(id) / 90) }), ['shop/web']);
@@ -193,7 +193,7 @@ test("an event without a worker's record is shown as the queue knows it", async 
   });
 });
 
-test('a completed event is never shown as queued: its record counts, and when that is deleted nothing is known', async (t) => {
+test('a completed event is never shown as queued: its record is shown, and nothing after the record was deleted', async (t) => {
   const { log, reader, queue, access, prefix } = start();
   const worker = createWorker<PushJob>({
     access,

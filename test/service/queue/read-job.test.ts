@@ -43,7 +43,7 @@ test('jobs of the former version are read without its decisions', () => {
 });
 
 const long = 'x'.repeat(100_000);
-describe('a job that we did not write is refused, with the path of the problem,', () => {
+describe('a malformed job is refused, with the path of the problem,', () => {
   for (const [what, read, data, place] of [
     ['no object', readPushJob, 'push', ''],
     ['a tag that is none', readPushJob, { ...push, tag: '../../x' }, 'tag'],
@@ -80,7 +80,7 @@ describe('a job that we did not write is refused, with the path of the problem,'
     { kind: 'BaseImagePolicy', name: 'web', uid: '1' },
     { kind: 'Secret', namespace: 'shop', name: 'web', uid: '1' },
   ])
-    test(`as one of the notice of ${JSON.stringify(subject)}`, () => {
+    test(`if its subject is ${JSON.stringify(subject)}`, () => {
       const notice = { kind: 'Updated', subject, at: receivedAt };
       const job = { schema: 1, target: 'chat', identity: ['1'], notice, receivedAt };
       assert.throws(() => readNoticeJob(job), /^Error: the job cannot be read: /);
@@ -123,7 +123,7 @@ describe('the record of an event', () => {
     assert.deepEqual([record?.state, record?.event, record?.results.get('shop/web')], ['matched', { ...event, repository }, result]);
   });
 
-  test('is dropped when it cannot be read, and so are unreadable parts of it', () => {
+  test('is dropped when it cannot be read, and its unreadable parts are dropped alone', () => {
     assert.equal(readHash({ ...hash, tag: '../x' }), undefined);
     assert.equal(readHash({ ...hash, receivedAt: 'soon' }), undefined);
     for (const policies of ['{', '5', '[1]', 'null', '{"length":3}']) assert.equal(readPush({ ...hash, policies })?.results.size, 0);
@@ -133,7 +133,7 @@ describe('the record of an event', () => {
 
   const ignored = { ...event, outcome: 'ignored', reason: 'NoTag', message: 'pushed by digest', count: '3', tag: 'a b' };
 
-  test('may have any text as a name, but no terminal control characters', () => {
+  test('may contain any text as a name, without terminal control characters', () => {
     const record = readHash({ ...ignored, repository: '\u001b[2Jshop\u202e\n', registry: 'R' });
     assert.ok(record?.state === 'ignored');
     const { reason, message, registry, repository, tag, count } = record.event;

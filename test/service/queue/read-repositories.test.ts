@@ -29,7 +29,7 @@ function open(limit?: number) {
   return { reads: create(), replica: create, clock, key: `${prefix}:repositories-read` };
 }
 
-test('what one replica has read counts for all, and for the same credentials and repository only', async () => {
+test('a repository that one replica has read counts as read for all, for the same credentials only', async () => {
   const { reads, replica, key } = open();
   reads.remember(withSecret('shop'));
   await waitFor('the entry in Redis', async () => (await redis.zcard(key)) === 1);
@@ -42,7 +42,7 @@ test('what one replica has read counts for all, and for the same credentials and
   assert.ok((await redis.pttl(key)) > 6 * day);
 });
 
-test('credentials that are refused have not read it any more', async () => {
+test('credentials that are refused no longer count as having read the repository', async () => {
   const { reads, replica, key } = open();
   reads.remember(web);
   await waitFor('the entry in Redis', async () => (await redis.zcard(key)) === 1);
@@ -53,7 +53,7 @@ test('credentials that are refused have not read it any more', async () => {
   assert.equal(await replica().has(web), false);
 });
 
-test('an answer counts for a week, and a newer one prolongs it', async () => {
+test('a read of a repository counts for a week, and a newer read prolongs it', async () => {
   const { reads, replica, clock, key } = open();
   reads.remember(web);
   await waitFor('the entry in Redis', async () => (await redis.zcard(key)) === 1);
@@ -67,7 +67,7 @@ test('an answer counts for a week, and a newer one prolongs it', async () => {
   assert.equal(await replica().has(web), false);
 });
 
-test('the number of entries is bounded: the oldest are removed', async () => {
+test('the number of remembered reads of repositories is bounded, and the oldest are removed', async () => {
   const { reads, replica, clock, key } = open(3);
   for (const path of ['a', 'b', 'c', 'd', 'e']) {
     clock.at += 1;
@@ -81,7 +81,7 @@ test('the number of entries is bounded: the oldest are removed', async () => {
   assert.equal(await replica().has({ ...web, path: 'a' }), false);
 });
 
-test('a thousand repositories that are read at once take a few writes, without those that are refused meanwhile', async () => {
+test('thousands of repositories that are read at once are remembered with a few writes, without those that are refused', async () => {
   const { reads, replica, key } = open();
   const countWrites = async () => Number(/cmdstat_zadd:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0);
   const before = await countWrites();
@@ -92,7 +92,7 @@ test('a thousand repositories that are read at once take a few writes, without t
   assert.equal((await countWrites()) - before, 4);
 });
 
-test('without Redis, what this process has read counts, and nothing rejects', async () => {
+test('without Redis, reads of this process count, and nothing rejects', async () => {
   const gone = new Connection(server.url, { lazyConnect: true, enableOfflineQueue: false, retryStrategy: () => null });
   gone.on('error', () => undefined);
   const reads = createReadRepositories({ redis: gone, prefix: '{gone}', now: Date.now });

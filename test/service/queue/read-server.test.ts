@@ -17,7 +17,7 @@ async function connect(t: TestContext, args: readonly string[] = []): Promise<Re
   return connection;
 }
 
-test('what Redis says of itself, its settings and its clock', async (t) => {
+test('the facts about Redis contain its INFO, its settings and the skew of its clock', async (t) => {
   const { info, settings, aheadMs, toleranceMs } = await readServer(await connect(t), '{x}', Date.now);
   assert.deepEqual(
     [info['aof_enabled'], info['maxmemory_policy'], info['role'], settings?.['appendfsync']],
@@ -26,7 +26,7 @@ test('what Redis says of itself, its settings and its clock', async (t) => {
   assert.ok(Math.abs(aheadMs) <= toleranceMs + 50, `${aheadMs} ± ${toleranceMs}`);
 });
 
-test('a clock that is wrong by an hour', async (t) => {
+test('a clock that is an hour ahead of Redis is measured', async (t) => {
   const { aheadMs, toleranceMs } = await readServer(await connect(t), '{x}', () => Date.now() + 3_600_000);
   assert.ok(Math.abs(aheadMs + 3_600_000) <= toleranceMs + 50, `${aheadMs} ± ${toleranceMs}`);
 });
@@ -35,7 +35,7 @@ for (const [what, args] of [
   ['has removed', ['--rename-command', 'CONFIG', '']],
   ['forbids', ['--user', 'default', 'on', 'nopass', '~*', '&*', '+@all', '-config']],
 ] as const)
-  test(`the settings of a Redis that ${what} CONFIG are not known`, async (t) => {
+  test(`a Redis that ${what} CONFIG is read without its settings`, async (t) => {
     const { info, settings } = await readServer(await connect(t, args), '{x}', Date.now);
     assert.equal(settings, undefined);
     assert.equal(info['aof_enabled'], '1');

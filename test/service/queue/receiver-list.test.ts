@@ -33,7 +33,7 @@ test('workers read names and providers of receivers, and nothing else of them', 
 });
 
 for (const other of ['no JSON', '{}', '[{"name":""}]', `[{"name":"${'n'.repeat(64)}","provider":"harbor"}]`, 'null'])
-  test(`what else is in Redis is not believed: ${other.slice(0, 20)}`, async () => {
+  test(`a foreign list of receivers in Redis is not read: ${other.slice(0, 20)}`, async () => {
     await connection.set('{odd}:receivers', other);
     assert.deepEqual(await readReceivers(connection, '{odd}'), []);
   });

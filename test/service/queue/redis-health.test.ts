@@ -49,7 +49,7 @@ test('two late answers or a lost connection refuse deliveries until the next goo
   stop();
 });
 
-test('a connection is replaced for each late answer after the first in a row, and not for a single one or an error', async () => {
+test('a connection to Redis is replaced for each late answer after the first in a row, and not for a single one or an error', async () => {
   const closed = new Error('Connection is closed.');
   const {
     look: checkOnce,
@@ -66,14 +66,14 @@ test('a connection is replaced for each late answer after the first in a row, an
   stop();
 });
 
-test('without a connection, operators read that there is none, and nothing of the options of the client', async () => {
+test('without a connection to Redis, its health says so, and nothing of the options of the client', async () => {
   const redis = connectProducer(`redis://127.0.0.1:${await freePort()}`);
   redis.on('error', () => undefined);
   assert.deepEqual(await inspect(redis, '{p}'), { reachable: false, memoryShare: 0, error: 'there is no connection to it' });
   redis.disconnect();
 });
 
-test('a first connection that takes long is not reported as missing: its error is, with what to do', async () => {
+test('a slow first connection to Redis is not reported as missing, and its error is reported with what to do', async () => {
   mock.timers.enable({ apis: ['setInterval'] });
   const connection = Object.assign(new EventEmitter(), {
     status: 'connecting',

@@ -15,19 +15,19 @@ test('pushes are refused by a Redis that is too full, and by one that may lose t
   assert.equal(refusalOf(volatile, 'enforce'), 'redis.durability is enforce: appendonly is no');
 });
 
-test('an error is the only detail of the health', () => {
+test('the error of Redis is shown instead of other details of its health', () => {
   assert.equal(describeHealth({ reachable: true, memoryShare: 0 }), undefined);
   assert.equal(describeHealth(volatile), 'appendonly is no; 50 % of maxmemory in use');
   assert.equal(describeHealth({ ...volatile, error: 'no answer' }), 'no answer');
 });
 
-test('a Redis that may lose pushes is reported unless that is ignored', () => {
+test('a Redis that may lose pushes is reported unless durability is set to ignore', () => {
   assert.deepEqual(stateOf(well, { url, durability: 'enforce' }), { kind: 'ready' });
   assert.deepEqual(stateOf(volatile, { url, durability: 'warn' }), { kind: 'mayLosePushes', why: 'appendonly is no' });
   assert.deepEqual(stateOf(volatile, { url, durability: 'ignore' }), { kind: 'ready' });
 });
 
-test('a refused password is corrected where it is written, and no login is reported', () => {
+test('a refused password is reported with the setting that contains it, and without the login', () => {
   const health = { reachable: false, memoryShare: 0, error: 'WRONGPASS', failure: refused };
   const redis = 'redis://redis.example.com:6379/2';
   const stateWith = (settings: { url: string; password?: unknown }) => stateOf(health, { durability: 'warn', ...settings });

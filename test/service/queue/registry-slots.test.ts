@@ -42,7 +42,7 @@ async function startReplica(t: TestContext, settings: { concurrency?: number; re
   return { replica, enter: (host: string, signal?: AbortSignal) => limits.acquire({ host, what: 'HEAD', signal }) };
 }
 
-test('no more slots than allowed are held at once, and a slot that is not released expires', async (t) => {
+test('no more registry slots than allowed are held at once, and a slot that is not released expires', async (t) => {
   const connection = await connect(t);
   const [firstReplica, secondReplica] = [connection, await connect(t)].map((connection) => createRegistrySlots(connection, '{p}'));
   assert.ok(firstReplica && secondReplica);
@@ -61,7 +61,7 @@ test('no more slots than allowed are held at once, and a slot that is not releas
   await waitFor('the end of its turn', async () => (await secondReplica.take('killed', 'b', { concurrency: 1 }, times)).kind === 'start');
 });
 
-test('slots are spaced evenly across all callers, and a caller that would wait for long is told until when', async (t) => {
+test('registry slots are spaced evenly over all callers, and a caller that would wait for long is told until when', async (t) => {
   const connection = await connect(t);
   const turns = createRegistrySlots(connection, '{p}');
   // One in 1000 s: however slow this machine is, the second one comes too early.
@@ -91,7 +91,7 @@ test('foreign data in Redis does not prevent requests to a registry', async (t) 
   }
 });
 
-test('replicas together respect the configured concurrency of a host, and other hosts cost no command', async (t) => {
+test('replicas together respect the concurrency of a host, and hosts without a limit cost no command', async (t) => {
   const replicas = [await startReplica(t, { concurrency: 3 }), await startReplica(t, { concurrency: 3 })];
   let running = 0;
   let most = 0;
@@ -120,7 +120,7 @@ test('replicas together respect the configured concurrency of a host, and other 
   );
 });
 
-test('a caller that gives up while all slots are taken elsewhere leaves nothing behind', async (t) => {
+test('a caller that gives up while all registry slots are taken leaves nothing behind', async (t) => {
   const [firstReplica, secondReplica] = [await startReplica(t, { concurrency: 1 }), await startReplica(t, { concurrency: 1 })];
   const visit = await firstReplica.enter('named-2.example.com');
   const controller = new AbortController();
@@ -133,7 +133,7 @@ test('a caller that gives up while all slots are taken elsewhere leaves nothing 
   (await waitFor('a turn', () => secondReplica.enter('named-2.example.com'))).release(answered);
 });
 
-test('when Redis hangs or is down, the limits of the replica still apply', async (t) => {
+test('when Redis hangs or is down, the registry limits of each replica still apply', async (t) => {
   const { enter, replica } = await startReplica(t, { concurrency: 1 }, connectProducer);
   redis.freeze();
   const first = await enter('named-3.example.com');

@@ -28,7 +28,7 @@ async function start(t: TestContext) {
   return { replica, connection, waits, write };
 }
 
-test('a write waits for a replica that is slow for a while', { timeout: 120_000 }, async (t) => {
+test('a write is confirmed by a replica that answers late', { timeout: 120_000 }, async (t) => {
   const { replica, waits, write } = await start(t);
   const confirm = write(60_000);
   await confirm('a');
@@ -41,7 +41,7 @@ test('a write waits for a replica that is slow for a while', { timeout: 120_000 
 });
 
 test(
-  'a write without its replica is refused after the timeout, and the connection is not blocked for each of them',
+  'a write without its replica is refused after the timeout, and a failing replica does not block the connection',
   { timeout: 120_000 },
   async (t) => {
     const { replica, connection, waits, write } = await start(t);

@@ -12,7 +12,7 @@ after(() => redis.stop());
 
 const at = Date.parse('2026-03-01T12:00:15.000Z');
 
-test('replicas share a count by receiver and minute, which expires', async (t) => {
+test('replicas share the request count of a receiver for each minute, and the count expires', async (t) => {
   const connections = [connectWorker(redis.url), connectWorker(redis.url)];
   t.after(() => connections.forEach((connection) => connection.disconnect()));
   for (const connection of connections) {
@@ -35,7 +35,7 @@ test('replicas share a count by receiver and minute, which expires', async (t) =
   assert.equal(passed, 9);
 });
 
-test('a Redis that hangs or is down refuses nobody', async (t) => {
+test('while Redis hangs or is down, each replica counts requests by itself and refuses only above the limit', async (t) => {
   const connection = connectProducer(redis.url);
   t.after(() => connection.disconnect());
   connection.on('error', () => undefined);

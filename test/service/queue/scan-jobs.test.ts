@@ -71,7 +71,7 @@ test('the scans of a repository are one job, which a worker gets as it was store
   await waitFor('nothing to be left', async () => (await queue.getJobCountByTypes('delayed', 'active', 'completed', 'failed')) === 0);
 });
 
-test('a scan whose repository is being looked at has a job of its own, so its report is not missed', async (t) => {
+test('a scan of a repository that is being processed gets a job of its own, so that its report is not missed', async (t) => {
   const { store, work } = await start(t);
   const { taken, letGo } = await work();
   await store([scan()]);
@@ -81,7 +81,7 @@ test('a scan whose repository is being looked at has a job of its own, so its re
   letGo();
 });
 
-test('what was stored is there after Redis was killed, and what may not be rejects', async (t) => {
+test('a stored scan survives kill -9 of Redis, and a scan that may be lost is rejected', async (t) => {
   const { queue, store, producer } = await start(t);
   await store([scan()]);
   await redis.kill9();

@@ -87,7 +87,7 @@ async function start(t: TestContext, prefix = `{${randomUUID()}}`) {
   };
 }
 
-test('a push waits, shows why, and starts with the scan of its digest, not with that of another one', async (t) => {
+test('a push waits with its reason, and starts with the scan of its own digest only', async (t) => {
   const { store, stateOf, waits, untilDone, reader, done } = await start(t);
   await store(push('a', { digest: digest('a') }), push('b', { digest: digest('b'), tag: '1.1.0' }));
   const record = await reader.get('a');
@@ -100,7 +100,7 @@ test('a push waits, shows why, and starts with the scan of its digest, not with 
   assert.deepEqual([await stateOf('b'), done], ['delayed', ['a']]);
 });
 
-test('a scan that comes before its push lets that start at once, and only that', async (t) => {
+test('a scan that ends before its push is stored lets that push start at once, and no other', async (t) => {
   const { store, stateOf, waits, untilDone } = await start(t);
   assert.equal(await waits.end(scan({ digest: digest('a') })), 0);
   await store(push('later', { digest: digest('a') }), push('other', { digest: digest('b') }));
@@ -108,7 +108,7 @@ test('a scan that comes before its push lets that start at once, and only that',
   assert.equal(await stateOf('other'), 'delayed');
 });
 
-test('the same scan again, and the same push again, change nothing', async (t) => {
+test('a repeated scan and a repeated push change nothing', async (t) => {
   const { store, waits, untilDone, done } = await start(t);
   await store(push('a', { digest: digest('a') }));
   await store(push('a', { digest: digest('a') }));
@@ -119,7 +119,7 @@ test('the same scan again, and the same push again, change nothing', async (t) =
   assert.deepEqual(done, ['a']);
 });
 
-test('a push without an id of its sender that comes twice is one job, which the scan starts', async (t) => {
+test('a push without an id of its sender that is delivered twice is one job, which the scan starts', async (t) => {
   const { store, waits, untilDone, done } = await start(t);
   const [first] = await store(push('u', { digest: digest('a'), isUnkeyed: true }));
   const [second] = await store(push('u', { digest: digest('a'), isUnkeyed: true }));
@@ -129,7 +129,7 @@ test('a push without an id of its sender that comes twice is one job, which the 
   assert.deepEqual(done, [first]);
 });
 
-test('a push without a digest starts with any scan of its repository, and a scan that nobody named starts all', async (t) => {
+test('a push without a digest starts with any scan of its repository, and a scan of an unknown digest starts all pushes', async (t) => {
   const { store, stateOf, waits, untilDone } = await start(t);
   await store(push('replicated'), push('a', { digest: digest('a') }), push('b', { digest: digest('b') }));
   await waits.end(scan({ digest: digest('a') }));
@@ -139,7 +139,7 @@ test('a push without a digest starts with any scan of its repository, and a scan
   await untilDone('b');
 });
 
-test('a scan of another repository, or at another receiver, starts nothing', async (t) => {
+test('a scan of another repository, or of another receiver, starts no push', async (t) => {
   const { store, stateOf, waits } = await start(t);
   await store(push('a', { digest: digest('a') }));
   assert.equal(await waits.end(scan({ digest: digest('a'), repository: { ...repository, path: 'shop/api' } })), 0);
@@ -147,13 +147,13 @@ test('a scan of another repository, or at another receiver, starts nothing', asy
   assert.equal(await stateOf('a'), 'delayed');
 });
 
-test('without a scan, a push starts when it has waited for long enough', async (t) => {
+test('a push without a scan starts when it has waited for the maximum time', async (t) => {
   const { store, untilDone } = await start(t);
   await store(push('a', { waitMs: 50 }));
   await untilDone('a');
 });
 
-test('what one replica stored, another one starts, though the first and Redis were restarted', async (t) => {
+test('a push that one replica stored is started by another one, even after a restart of Redis', async (t) => {
   const first = await start(t);
   await first.store(push('a', { digest: digest('a') }));
   await first.stop();
@@ -165,7 +165,7 @@ test('what one replica stored, another one starts, though the first and Redis we
   await second.untilDone('a');
 });
 
-test('after Redis was wiped, a scan finds nothing, and the push is stored again as if it were new', async (t) => {
+test('after Redis was wiped, a scan starts nothing, and the push is stored again as a new one', async (t) => {
   const { store, waits, producer, untilDone, stateOf } = await start(t);
   await store(push('a', { digest: digest('a') }));
   await producer.flushall();
@@ -176,7 +176,7 @@ test('after Redis was wiped, a scan finds nothing, and the push is stored again 
   await untilDone('a');
 });
 
-test('what somebody else wrote into the lists starts nothing, and does no harm', async (t) => {
+test('foreign entries in the lists of waiting pushes start nothing and do no harm', async (t) => {
   const { store, waits, producer, prefix, untilDone } = await start(t);
   await store(push('a', { digest: digest('a') }));
   const key = `${prefix}:scans:waiting:prod:harbor.example.com/shop/web`;
@@ -186,7 +186,7 @@ test('what somebody else wrote into the lists starts nothing, and does no harm',
   await untilDone('a');
 });
 
-test('a push that cannot be recorded as waiting is stored all the same, and one that does not wait is not recorded', async (t) => {
+test('a push whose wait cannot be recorded is stored all the same, and a push that does not wait is not recorded', async (t) => {
   const { storeWith, unfollowed, stateOf, untilDone } = await start(t);
   const asked: (readonly PushEvent[])[] = [];
   const broken = storeWith((pushes) => {

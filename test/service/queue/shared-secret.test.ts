@@ -15,7 +15,7 @@ after(async () => {
   await server.stop();
 });
 
-test('a secret is the same for all replicas, and another one in another installation and for another use', async () => {
+test('a secret is the same for all replicas, and differs between installations and between uses', async () => {
   const replicas = Array.from({ length: 4 }, () => createSharedSecret(redis, '{one}', 'check'));
   const secrets = await Promise.all(replicas.map((read) => read()));
   assert.equal(new Set(secrets).size, 1);

@@ -20,7 +20,7 @@ async function start(t: TestContext, open: typeof connectProducer) {
   return { relay, connection };
 }
 
-test('a connection that died silently is replaced', async (t) => {
+test('a connection to Redis that died silently is replaced', async (t) => {
   const { relay, connection } = await start(t, connectProducer);
   const monitor = monitorRedis(connection, '{p}', () => undefined, 100);
   t.after(() => monitor.stop());
@@ -30,7 +30,7 @@ test('a connection that died silently is replaced', async (t) => {
   await waitFor('Redis to answer again', () => monitor.health().reachable);
 });
 
-test('a worker waits for an answer longer than Redis waits for a job, but not for ever', async (t) => {
+test('a worker waits for an answer of Redis longer than Redis waits for a job, but not for ever', async (t) => {
   const { relay, connection } = await start(t, connectWorker);
   assert.equal(await connection.ping(), 'PONG');
   relay.swallow();
@@ -46,7 +46,7 @@ test('a worker waits for an answer longer than Redis waits for a job, but not fo
   assert.deepEqual(closed, ['connection']);
 });
 
-test('an idle worker keeps its connection', async (t) => {
+test('an idle worker keeps its connection to Redis', async (t) => {
   const { connection } = await start(t, connectWorker);
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const closed: string[] = [];

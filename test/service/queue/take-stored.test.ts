@@ -109,7 +109,7 @@ function holdJobs() {
   };
 }
 
-test('every push is taken behind its storing, alone and among many', async (t) => {
+test('every push is taken right after it was stored, alone and among many', async (t) => {
   const { queue, pushes, errors } = await startTaker(t, async () => undefined, { concurrency: 64 });
   for (let index = 0; index < 20; index++) {
     await pushes.add([push(`alone-${index}`)]);
@@ -120,7 +120,7 @@ test('every push is taken behind its storing, alone and among many', async (t) =
   assert.deepEqual(errors, []);
 });
 
-test('no more than the given number is taken, and nothing once it has stopped', async (t) => {
+test('a taker runs no more pushes than its concurrency, and takes none once it has stopped', async (t) => {
   const held = holdJobs();
   const { queue, pushes, taker } = await startTaker(t, held.process, { concurrency: 2 });
   await pushes.add(['a', 'b', 'c'].map(push));
@@ -163,7 +163,7 @@ test('a job that ends while Redis is away is completed when Redis is back', asyn
   assert.deepEqual(held.started, ['a']);
 });
 
-test('a job that fails is tried again, by whichever worker', async (t) => {
+test('a job that fails is retried by any worker', async (t) => {
   const tries: number[] = [];
   const { queue, pushes } = await startProcess(t, async (_, { failures }) => {
     tries.push(failures);
@@ -174,7 +174,7 @@ test('a job that fails is tried again, by whichever worker', async (t) => {
   assert.deepEqual(tries, [0, 1]);
 });
 
-test('a job that must wait is delayed, which is no failure', async (t) => {
+test('a job that must wait is delayed, which does not count as a failure', async (t) => {
   const tries: number[] = [];
   const { queue, pushes } = await startProcess(t, async (_, { failures }) => {
     tries.push(failures);
@@ -185,7 +185,7 @@ test('a job that must wait is delayed, which is no failure', async (t) => {
   assert.deepEqual(tries, [0, 0]);
 });
 
-test('a job whose lock is lost goes to another worker, and its first end counts for nothing', async (t) => {
+test('a job whose lock is lost is run by another worker, and its first end does not complete it', async (t) => {
   const held = holdJobs();
   // It holds the job, and has no room for it a second time.
   const { queue, consumer, prefix, pushes, errors } = await startTaker(t, held.process, { concurrency: 1, lockDuration: 1_000 });
@@ -205,7 +205,7 @@ test('a job whose lock is lost goes to another worker, and its first end counts 
   assert.deepEqual([held.started, second.started, second.lost, (await queue.getJob('a'))?.attemptsMade], [['a'], ['a'], ['a'], 1]);
 });
 
-test('a worker and its taker together run no more than their concurrency, and all jobs, each once', async (t) => {
+test('a worker and its taker together run all jobs once, and never more than their concurrency at a time', async (t) => {
   const held = holdJobs();
   const { queue, pushes } = await startProcess(t, held.process);
   const ids = Array.from({ length: 24 }, (_, index) => `job-${index}`);
@@ -218,7 +218,7 @@ test('a worker and its taker together run no more than their concurrency, and al
   assert.deepEqual([held.most(), held.started.toSorted()], [8, ids.toSorted()]);
 });
 
-test('a worker that stops waits for what its taker runs', async (t) => {
+test('a worker that stops waits for the jobs that its taker runs', async (t) => {
   const held = holdJobs();
   const { worker, queue, pushes } = await startProcess(t, held.process);
   await pushes.add([push('a')]);

@@ -40,7 +40,7 @@ test('the trace of the newest change of a policy is available to all replicas, a
   assert.ok(life > 0 && life <= 86_400);
 });
 
-test('what is not a trace is not recalled, and neither is anything while Redis does not answer', async () => {
+test('an invalid trace in Redis is not used, and without Redis no trace is known', async () => {
   await redis.set('{iw}:trace:forged', 'nonsense 1763700000123');
   assert.equal(await createTraceMemory({ redis, prefix: '{iw}', onError: assert.fail }).recall('forged'), undefined);
   const gone = new Connection(server.url, { lazyConnect: true, enableOfflineQueue: false });

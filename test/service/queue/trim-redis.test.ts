@@ -61,7 +61,7 @@ async function start(t: TestContext) {
   return { connection, queue, queues: createWorkQueues(access, Date.now) };
 }
 
-test('in a Redis that stays crowded completed jobs are deleted first, then records, then activities, then the oldest failed jobs', async (t) => {
+test('in a Redis that stays crowded completed jobs are deleted first, then records, activities and the oldest failed jobs', async (t) => {
   const { connection, queue, queues } = await start(t);
   // Half of what is too much is four records.
   const crowded = { reachable: true, memoryShare: 0.8, memoryLimit: 79 * bytesPerRecord };

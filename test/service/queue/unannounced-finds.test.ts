@@ -64,7 +64,7 @@ test('unannounced images are counted by registry, each once, whichever replica f
   );
 });
 
-test('an announced push resets the count, and one of another registry, an older one or a replay does not', async () => {
+test('an announced push resets the count, and a push to another registry, an older one or a replay does not', async () => {
   const { finds, log } = start();
   await finds.add(repository, { tag: '1' }, secondsLater(10));
   await log.matched(
@@ -80,7 +80,7 @@ test('an announced push resets the count, and one of another registry, an older 
   assert.equal(await finds.add(repository, { tag: '3' }, secondsLater(30)), 1);
 });
 
-test('a count is known before it is counted, and an image of before the last push counts again', async () => {
+test('the next count of unannounced images is known in advance, and an image from before the last push counts again', async () => {
   const { finds, log } = start();
   assert.equal(await finds.countWith(repository, { tag: '1' }), 1);
   await finds.add(repository, { tag: '1' }, secondsLater(10));
@@ -90,7 +90,7 @@ test('a count is known before it is counted, and an image of before the last pus
   assert.equal(await finds.add(repository, { tag: '1' }, secondsLater(20)), 1);
 });
 
-test('the counts expire', async () => {
+test('the counts of unannounced images expire', async () => {
   const { finds, log, prefix } = start();
   await log.matched(event('a'), ['shop/web']);
   await finds.add(repository, { tag: '1' }, secondsLater(10));

@@ -55,13 +55,13 @@ for (const [name, error, leastMs] of [
   ['a wait until a time that is over', () => new WaitError('NotShownYet', new Date(0), 'not yet'), 100],
   ['the pause after a failure', () => new Error('500'), 1_000],
 ] as const) {
-  test(`${name} is kept, although the job is brought back at once`, async (t) => {
+  test(`${name} lasts its full time, although Redis returns the job immediately`, async (t) => {
     const pauseMs = await pauseAfter(t, error);
     assert.ok(pauseMs >= leastMs - 5, String(pauseMs));
   });
 }
 
-test('a long wait is not spent in hand, and ends when the process stops', async () => {
+test('a long wait is left to the queue, and a short one ends when the process stops', async () => {
   const waits = createWaits();
   const job = { id: 'a', timestamp: 1 };
   assert.equal(waits.begin(job, 60_000), 60_000);
@@ -70,7 +70,7 @@ test('a long wait is not spent in hand, and ends when the process stops', async 
   assert.ok((await waits.finish(job, AbortSignal.abort(new Error('the process is stopping')))) > 59_000);
 });
 
-test('a later job with the same id does not wait', async () => {
+test('a later job with the same id does not inherit the wait', async () => {
   const waits = createWaits();
   waits.begin({ id: 'a', timestamp: 1 }, 60_000);
   assert.equal(await waits.finish({ id: 'a', timestamp: 2 }, signal), 0);

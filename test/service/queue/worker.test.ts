@@ -56,7 +56,7 @@ async function start(t: TestContext, queueUrl = redis.url, onError: (error: Erro
   return { prefix, worker, queue, running, contexts, consumer, waiting };
 }
 
-test('a push is processed though the worker that was called to it does not run any more', async (t) => {
+test('a push is processed even if the worker that Redis has notified of it does not run any more', async (t) => {
   const { prefix, worker, queue, running, waiting } = await start(t);
   const frozen = connectWorker(redis.url);
   t.after(() => frozen.disconnect());
@@ -69,7 +69,7 @@ test('a push is processed though the worker that was called to it does not run a
   await waitFor('the job to run', () => running.has('a'), { timeoutMs: 25_000 });
 });
 
-test('a worker that stops finishes what it runs, and takes nothing more once it has stopped', async (t) => {
+test('a worker that stops finishes its running jobs, and takes no more once it has stopped', async (t) => {
   const { prefix, worker, queue, running, consumer, waiting } = await start(t);
   worker.start();
   await waiting();
@@ -85,7 +85,7 @@ test('a worker that stops finishes what it runs, and takes nothing more once it 
   assert.equal(running.has('later'), false);
 });
 
-test('a queue whose Redis dies reports it, and is used again when Redis is back', async (t) => {
+test('a queue whose Redis dies reports the error, and stores pushes again when Redis is back', async (t) => {
   const own = await startRedis();
   const errors: Error[] = [];
   t.after(() => own.stop());

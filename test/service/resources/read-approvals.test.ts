@@ -6,7 +6,7 @@ import { isUsable } from '../../../src/core/model/image-policy.ts';
 
 const context: ReadContext = { aliases: new Map(), customTargets: [], olderVersions: [] };
 
-test('a policy that asks for several people is used only where their names are verified', () => {
+test('a policy that asks for several approvers is used only where their names are verified', () => {
   const approvals = { count: 3, within: '1h', notByAuthor: true };
   const raw = {
     metadata: {

@@ -27,7 +27,7 @@ function problem(raw: unknown): { reason: string; message: string } {
   return policy.spec.problem;
 }
 
-test('reads a typical manifest', () => {
+test('a typical manifest is read', () => {
   const { spec: read, ...policy } = readPolicy(
     { apiVersion, kind: 'ImagePolicy', metadata: { ...metadata, labels: { a: 'b' }, annotations: { c: 'd' } }, spec },
     context,
@@ -50,7 +50,7 @@ test('reads a typical manifest', () => {
   assert.equal(strategy.description, 'the highest stable version');
 });
 
-test('reads a verification with its keys and signers, and pins digests unless the policy says otherwise', () => {
+test('a verification is read with its keys and signers, and pins digests unless the policy says otherwise', () => {
   const keyless = [{ issuer: 'https://a.example', identity: 'ada@example.com' }];
   const verify = { cosign: { keys: [{ secretRef: { name: 'cosign', key: 'cosign.pub' } }], keyless } };
   const { verification, pin } = usable({ ...spec, verify });
@@ -63,13 +63,13 @@ test('reads a verification with its keys and signers, and pins digests unless th
   assert.equal(usable({ ...spec, verify, update: { pin: 'Tag' } }).pin, 'Tag');
 });
 
-test('a verification without keys or signers verifies nothing, and is a problem', () => {
+test('a verification without keys or signers is a problem of the policy', () => {
   assert.match(problem({ ...spec, verify: { cosign: {} } }).message, /spec\.verify\.cosign: write keys, keyless or both/);
   const empty = problem({ ...spec, verify: { cosign: { keys: [], keyless: null } } });
   assert.deepEqual([empty.reason, /spec\.verify\.cosign/.test(empty.message)], ['InvalidPolicy', true]);
 });
 
-test('reads a manifest that sets every field that has an effect', () => {
+test('a manifest that sets every field is read', () => {
   const { strategy, ...rest } = usable({
     ...spec,
     select: { numerical: {} },
@@ -111,7 +111,7 @@ test('reads a manifest that sets every field that has an effect', () => {
   });
 });
 
-test('reads targets by selector, with init containers, and as fields of a custom resource, without the version of built-in kinds', () => {
+test('targets are read by selector, with init containers, and as fields of a custom resource', () => {
   const selector = { matchLabels: { a: 'b' }, matchExpressions: [{ key: 'c', operator: 'In' as const, values: ['d'] }] };
   const release = { apiVersion: 'helm.toolkit.fluxcd.io/v2', kind: 'HelmRelease', name: 'web', fields: { tag: 'spec.values.image.tag' } };
   const { targets } = usable({
@@ -160,7 +160,7 @@ test('rollouts are watched and failures reported by default', () => {
   assert.equal(rolloutOf({ watch: false }), undefined);
 });
 
-test('without an interval, the built-in one, until defaults are added', () => {
+test('the poll interval of a policy without one is the built-in interval', () => {
   const { poll: _, ...rest } = spec;
   assert.equal(usable(rest).pollIntervalMs, 3_600_000);
   assert.equal(usable({ ...spec, poll: {} }).pollIntervalMs, 3_600_000);
@@ -173,7 +173,7 @@ test('aliases apply to the image that a policy names', () => {
   assert.deepEqual(isUsable(policy.spec) && policy.spec.repository, { registry: 'registry.example.com', path: 'shop/web' });
 });
 
-test('reads what users request by annotations', () => {
+test('requests of users are read from annotations', () => {
   const annotations = {
     'operator.technomad.dev/approve': ' 1.2.3@sha256:x ',
     'operator.technomad.dev/rollback-to': 'previous',

@@ -9,7 +9,7 @@ const metadata = { name: 'web', namespace: 'shop', uid: 'u', resourceVersion: '7
 const target = { kind: 'Deployment', name: 'my-java-app' };
 const spec = { image: 'library/openjdk', select: { semver: {} }, targets: [target] };
 
-test('what can be read of a spec that cannot be used is known all the same: its repository, and the targets that are in order', () => {
+test('the repository and the valid targets of an invalid spec are read all the same', () => {
   const scopeOf = (raw: object) => {
     const { spec: found } = readPolicy({ metadata, spec: { ...spec, ...raw } }, readContext);
     assert.ok(!isUsable(found), JSON.stringify(found));
@@ -30,7 +30,7 @@ test('what can be read of a spec that cannot be used is known all the same: its 
   assert.equal(scopeOf({ image: 7 }), undefined);
 });
 
-test('a spec with more values than can be checked at once is not checked, and names only its repository', () => {
+test('a spec with more values than can be checked at once is not checked, and only its repository is read', () => {
   const values = Array.from({ length: 64 }, (_, index) => `v${index}`);
   const matchExpressions = Array.from({ length: 32 }, (_, index) => ({ key: `k${index}`, operator: 'NotIn', values }));
   const targets = Array.from({ length: 64 }, () => ({ kind: 'Deployment', selector: { matchExpressions } }));

@@ -67,7 +67,7 @@ describe('the API server refuses', () => {
   });
 });
 
-describe('the API server takes', () => {
+describe('the API server accepts', () => {
   for (const [name, spec] of acceptedSpecs) test(`the valid policy "${name}"`, async () => assert.deepEqual(await refusal(spec), []));
 
   for (const { name, spec, server } of refusedSpecs) {
@@ -75,7 +75,7 @@ describe('the API server takes', () => {
       test(`a policy with ${name}, because only validateSpec can check that`, async () => assert.deepEqual(await refusal(spec), []));
   }
 
-  test('whatever validateSpec accepts', async () => {
+  test('every spec that validateSpec accepts', async () => {
     const sound = specArbitrary.filter((spec) => validateSpec(spec).length === 0);
     await fc.assert(
       fc.asyncProperty(sound, async (spec) => assert.deepEqual(await refusal(spec), [])),
@@ -90,7 +90,7 @@ describe('the API server takes', () => {
     );
   });
 
-  test('nothing that validateSpec does not know', async () => {
+  test('no spec for a reason that validateSpec does not know', async () => {
     const unsound = specArbitrary.filter((spec) => validateSpec(spec).length > 0);
     await fc.assert(
       fc.asyncProperty(unsound, async (spec) => {

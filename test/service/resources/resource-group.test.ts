@@ -33,14 +33,14 @@ test('the wings add three kinds and an older version', () => {
   assert.deepEqual(linesOf(v1alpha1, resources), []);
 });
 
-test('a kind that only the service writes does not belong in a manifest', () => {
+test('a kind that only the service writes is a problem in a manifest', () => {
   const record = { apiVersion, kind: 'BaseImageRecord', metadata: { name: 'java-1' }, spec: { versions: [] } };
   assert.deepEqual(linesOf(record, resources), ['kind: BaseImageRecord is written by image-watcher alone: remove it from the manifests']);
   const [other] = linesOf({ ...record, kind: 'BaseImage' }, resources);
   assert.match(other ?? '', /^kind: the group \S+ has only the kinds ImagePolicy, BaseImagePolicy, and NotificationTarget$/);
 });
 
-test('without wings, the group is ImagePolicy v1 alone', async () => {
+test('without wings, the API group contains ImagePolicy v1 alone', async () => {
   assert.deepEqual(await groupOf([]), policiesAlone);
   assert.deepEqual(linesOf(v1, policiesAlone), []);
   const [version = '', ...others] = linesOf(v1alpha1, policiesAlone);
@@ -55,7 +55,7 @@ test('without wings, the group is ImagePolicy v1 alone', async () => {
   assert.equal(isPolicy({ kind: 'BaseImagePolicy' }, resources), true);
 });
 
-test('without the wing conversion, the definition is the one that crd print --v1-only prints', () => {
+test('without the wing conversion, the definition equals the output of crd print --v1-only', () => {
   assert.deepEqual(policiesAlone.policyDefinition(undefined), policyDefinition());
   assert.deepEqual(policyDefinition(), customResourceDefinition({ v1Only: true }));
   assert.deepEqual(
@@ -64,7 +64,7 @@ test('without the wing conversion, the definition is the one that crd print --v1
   );
 });
 
-test('an object of an older version is read as what the API server stores, and one of v1 as it is', () => {
+test('an object of an older version is converted to what the API server stores, and one of v1 stays unchanged', () => {
   const stored = asStored(v1alpha1, resources.olderVersions);
   assert.equal(stored['apiVersion'], apiVersion);
   const identity = { ...metadata, uid: 'u', resourceVersion: '1' };

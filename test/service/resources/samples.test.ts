@@ -31,14 +31,14 @@ const readers: Readonly<Record<string, (raw: unknown) => { readonly spec: object
 };
 
 for (const { file, text } of samples) {
-  test(`${file} says what it is for, and is valid`, () => {
+  test(`the sample ${file} says what it is for, and is valid`, () => {
     assert.match(text, /^(?:# .*\n)+apiVersion: /);
     const { policies, others, problems, warnings } = lintText(text, resources);
     assert.deepEqual([policies, others, problems, warnings], [1, 0, [], undefined]);
   });
 }
 
-describe('the API server takes', () => {
+describe('the API server accepts', () => {
   let cluster: ControlPlane;
   before(async () => {
     cluster = await borrowControlPlane();

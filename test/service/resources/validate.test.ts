@@ -24,7 +24,7 @@ for (const [name, spec] of acceptedSpecs) {
   test(`the valid policy "${name}" has no problems`, () => assert.deepEqual(validateSpec(spec), []));
 }
 
-test('all problems are reported at once', () => {
+test('all problems of a spec are reported at once', () => {
   const spec = specWith({
     image: 'a:b',
     select: { semver: { range: '?' }, digest: {} },
@@ -75,7 +75,7 @@ for (const [name, spec] of [
   ],
   ['names of every object', { __proto__: null, constructor: {}, toString: 1 }],
 ] as const) {
-  test(`${name} is a problem but not an error`, () => {
+  test(`the spec "${name}" is reported as a problem, and throws no error`, () => {
     const problems = validateSpec(spec);
     assert.ok(problems.length > 0);
     for (const { path, message, reason } of problems) {
@@ -89,7 +89,7 @@ test('fields that are not in the schema are not reported as problems of the spec
   assert.deepEqual(validateSpec(specWith({ colour: 'blue' })), []);
 });
 
-test('a text that is too long is compared with no pattern, which would take hours', () => {
+test('a text that is too long is matched against no pattern, which could take hours', () => {
   assert.deepEqual(
     validateSpec(specWith({ image: '/'.repeat(4_000_000) })).map(({ message }) => message),
     ['is too long: at most 255 characters'],

@@ -16,7 +16,7 @@ test('a log line has a constant message, level by name, time, service and fields
   assert.match(String(time), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 });
 
-test('no text of others reaches the terminal of whoever reads the log', () => {
+test('a log line contains no control characters from texts of others', () => {
   const why = 'a\u001B[2J\u009B2J\u202Eb\u2028c\r\nd\u3164é🐳';
   const lines: string[] = [];
   createLogger('info', { write: (line: string) => void lines.push(line) }).info({ why }, 'started');
@@ -26,7 +26,7 @@ test('no text of others reaches the terminal of whoever reads the log', () => {
 });
 
 for (const field of ['authorization', 'cookie', 'password', 'token', 'secret', 'secrets', 'signature', 'x-hub-signature-256', 'auth']) {
-  test(`${field} is redacted`, () => {
+  test(`the log field ${field} is redacted`, () => {
     const objectsWithSecret = [
       { [field]: secret },
       { headers: { [field]: secret } },
@@ -42,7 +42,7 @@ for (const field of ['authorization', 'cookie', 'password', 'token', 'secret', '
   });
 }
 
-test('an error of Redis does not log the command', () => {
+test('an error of Redis is logged without its command', () => {
   const command = { name: 'auth', args: ['default', secret] };
   const error = Object.assign(new TypeError('WRONGPASS invalid username-password pair'), { command });
   for (const err of [
@@ -64,7 +64,7 @@ test('an error is logged with its type, message and stack', () => {
   assert.match(String(err['stack']), /logger\.test[^]*caused by: TypeError: why/);
 });
 
-test('dates, lists and absent values are written as JSON writes them', () => {
+test('dates, lists and absent values are logged as JSON writes them', () => {
   const { time: _, ...line } = log({
     notAfter: new Date(0),
     files: ['a', 'b'],

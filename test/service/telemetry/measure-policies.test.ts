@@ -21,7 +21,7 @@ async function measure(max: number, ...policies: readonly (readonly ImagePolicy[
   return text.split('\n').filter((line) => /^image_watcher_polic(?:y_ready|ies_without_metric)\b/.test(line));
 }
 
-test('each policy has its state and its reason; a policy that is gone or has changed leaves nothing behind', async () => {
+test('the metric of a policy has its state and reason, and disappears when the policy is gone or has changed', async () => {
   const earlierPolicies = [policyOf({ name: 'a', ...ready }), policyOf({ name: 'gone', ...ready })];
   const laterPolicies = [policyOf({ name: 'a', ...failing }), policyOf({ name: 'new' })];
   assert.deepEqual(await measure(10, earlierPolicies, laterPolicies), [
@@ -59,12 +59,12 @@ test('by default no policy has a metric', async () => {
   assert.deepEqual(await measure(0, many('shop', 3, ready)), ['image_watcher_policies_without_metric 0']);
 });
 
-test('a reason that somebody else wrote is no label of its own', async () => {
+test('a reason that somebody else wrote gets the metric label "other"', async () => {
   const [line] = await measure(10, [policyOf(condition('False', 'Forged-4711'))]);
   assert.equal(line, 'image_watcher_policy_ready{namespace="shop",name="web",reason="other"} 0');
 });
 
-test('above the maximum, policies that are not ready come first, and no namespace crowds out others', async () => {
+test('above the maximum, metrics are kept for policies that are not ready first, and fairly between namespaces', async () => {
   const lines = await measure(4, [...many('greedy', 100, failing), ...many('calm', 2, ready), ...many('small', 1, failing)]);
   const kept = lines.map((line) => line.replace(/.*namespace="(\w+)",name="(\w+)".*/, '$1/$2'));
   assert.deepEqual(kept, ['greedy/p0', 'small/p0', 'greedy/p1', 'greedy/p10', 'image_watcher_policies_without_metric 99']);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createBoundedLabel, createMetrics } from '../../../src/service/telemetry/metrics.ts';
 
-test('every metric of ours is in the registry, with our prefix, its unit and a help text', async () => {
+test('every metric is in the registry, with our prefix, its unit and a help text', async () => {
   const { registry, ...metrics } = createMetrics();
   const known = await registry.getMetricsAsJSON();
   const ours = known.filter(({ name }) => name.startsWith('image_watcher_'));
@@ -14,11 +14,11 @@ test('every metric of ours is in the registry, with our prefix, its unit and a h
   }
 });
 
-test('two registries in one process do not interfere', () => {
+test('two metric registries in one process do not interfere', () => {
   assert.notEqual(createMetrics().registry, createMetrics().registry);
 });
 
-test('the first label values are kept, however often they occur, and all others become one', () => {
+test('the first values of a metric label are kept, and all others become one', () => {
   const label = createBoundedLabel(2);
   assert.deepEqual(['a', 'a', 'b', 'c', 'd', 'a'].map(label), ['a', 'a', 'b', 'other', 'other', 'a']);
 });

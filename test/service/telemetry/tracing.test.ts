@@ -100,7 +100,7 @@ describe('spans', () => {
     assert.deepEqual(early?.events, [{ name: 'wait', attributes }]);
   });
 
-  it('that are dropped are never exported', async (t) => {
+  it('that are dropped are not exported', async (t) => {
     const { tracing, finish } = await open(t);
     await tracing.span({ name: 'stranger' }, (span) => Promise.resolve(span.forget()));
     await tracing.span({ name: 'friend' }, () => Promise.resolve());
@@ -124,14 +124,14 @@ describe('spans', () => {
     assert.deepEqual([...(await finish()).keys()], ['over']);
   });
 
-  it('do not hold work that outlives them', async (t) => {
+  it('do not apply to work that was started outside of spans', async (t) => {
     const { tracing, finish } = await open(t);
     const inside = await tracing.span({ name: 'job' }, () => outsideSpans(() => Promise.resolve(currentSpan())));
     assert.equal(inside, undefined);
     assert.deepEqual([...(await finish()).keys()], ['job']);
   });
 
-  it('can be recorded after they have ended, within the current one or beside it', async (t) => {
+  it('can be recorded afterwards, as children of the current span or in another trace', async (t) => {
     const { tracing, finish } = await open(t);
     // In ns, this time is no number that JavaScript holds exactly.
     const startedAt = 1_795_879_704_394;
@@ -148,7 +148,7 @@ describe('spans', () => {
     assert.deepEqual([rollout?.parentId, rollout?.start, rollout?.failure], ['b7ad6b7169203331', startedAt, 'it broke']);
   });
 
-  it('of a trace are sampled together, whoever decides', async (t) => {
+  it('of one trace are sampled together, whichever process decides', async (t) => {
     const { tracing, finish } = await open(t, { sampleRatio: 0 });
     const context = await tracing.span({ name: 'left' }, () =>
       Promise.resolve(currentSpan()?.step({ name: 'left too' }, () => Promise.resolve(currentSpan()?.traceparent))),

@@ -9,7 +9,7 @@ const crd = (spec: object, rest: object = {}): CustomResourceDefinition => ({
   ...rest,
 });
 
-test('other labels and annotations stay, and ours win', () => {
+test('foreign labels and annotations of a definition stay, and our own values win', () => {
   const metadata = { name: 'widgets.example.com', resourceVersion: '7', labels: { a: 'theirs', b: 'old' }, annotations: { inject: 'ca' } };
   const merged = mergeCustomResourceDefinition(
     crd({}, { metadata }),
@@ -46,7 +46,7 @@ for (const { name, existing, wanted, expected } of conversions) {
   });
 }
 
-test('a version in which objects may be stored is never dropped', () => {
+test('a version of a definition in which objects may be stored is never dropped', () => {
   const existing = crd({}, { status: { storedVersions: ['v1alpha1', 'v1'] } });
   assert.throws(
     () => mergeCustomResourceDefinition(existing, crd({})),

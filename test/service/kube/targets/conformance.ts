@@ -108,7 +108,7 @@ function testKind(target: TargetKind, manifest: (name: string) => object, prepar
     assert.equal(await readWorkload(client, ref('missing'), { target }), undefined);
   });
 
-  test('a patch changes the image, the cause of the change, and nothing else', async () => {
+  test('a patch changes the image, the change-cause annotation and the record of the change, and nothing else', async () => {
     const workload = await created('patched');
     const before = await readRaw('patched');
     const result = await patchImages(client, workload, [toWeb('shop/web:2')], { changeCause: 'because of a push', target });
@@ -133,7 +133,7 @@ function testKind(target: TargetKind, manifest: (name: string) => object, prepar
     assert.equal((await readRaw('stale')).metadata.generation, workload.generation);
   });
 
-  test('an image volume is changed alone, and has a memory of its own', async () => {
+  test('an image volume is changed alone, and has a record of its own', async () => {
     const workload = await created('volume');
     const before = await readRaw('volume');
     const update = { policy: 'uid', at: '2026-01-01T00:00:00Z', trigger: 'Webhook', from: 'shop/web:1', to: 'shop/web:2' } as const;
