@@ -5,7 +5,7 @@ import { describeConnectionError, explainConnection } from '../../../src/core/mo
 const withCode = (code: string, fields: object = {}) => Object.assign(new Error('an error'), { code, ...fields });
 const refused = withCode('ECONNREFUSED', { address: '::1', port: 443 });
 
-const rows: readonly (readonly [string, unknown, RegExp])[] = [
+const rows: readonly (readonly [name: string, error: unknown, expected: RegExp])[] = [
   ['a refused connection', refused, /^the connection was refused by \[::1\]:443 \(ECONNREFUSED\); check the host and port/],
   ['a host with several addresses', new AggregateError([refused, refused], ''), /^the connection was refused by \[::1\]:443/],
   [

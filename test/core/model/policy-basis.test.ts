@@ -11,7 +11,7 @@ const entry: HistoryEntry = { ...workload, container: 'web', to: 'shop/web:1', t
 const before: PolicyStatus = { history: [entry], latest: { tag: '1', selectedAt: at } };
 const refused = { reason: 'RollbackRefused', message: 'why', at } as const;
 
-const cases: readonly (readonly [string, boolean, PolicyStatus])[] = [
+const cases: readonly (readonly [what: string, isAlike: boolean, status: PolicyStatus])[] = [
   ['nothing', true, { ...before }],
   ['when the image was selected', true, { ...before, latest: { tag: '1', selectedAt: '2026-02-02T00:00:00Z' } }],
   ['the digest of the selected tag', false, { ...before, latest: { tag: '1', digest: digestOf('a'), selectedAt: at } }],

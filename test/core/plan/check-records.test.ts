@@ -107,7 +107,12 @@ describe('an answer to a check', () => {
     const { state, message, failures = 0 } = status.checks?.[0] ?? assert.fail();
     return [state, message, failures];
   };
-  const rows: readonly (readonly [string, Partial<CheckSettings>, Parameters<typeof after1>[1], unknown])[] = [
+  const rows: readonly (readonly [
+    what: string,
+    check: Partial<CheckSettings>,
+    answers: Parameters<typeof after1>[1],
+    expected: unknown,
+  ])[] = [
     ['the first good one passes', {}, [[1, 'pass']], ['Passed', 'pass at 1', 0]],
     ['a bad one fails', {}, [[1, 'fail']], ['Failed', 'fail at 1', 1]],
     [

@@ -74,7 +74,7 @@ const rows: Row[] = [
       ['not where it is not set', null, '1.3.0', { i: `${repository}:1.3.0` }],
       ['not where it is a number', 8, '1.3.0', { i: `${repository}:1.3.0` }],
       ['not where it is already right', '1.3.0', '1.3.0', { i: `${repository}:1.3.0` }],
-    ] satisfies [string, string | number | null, string, Record<string, string>][]
+    ] satisfies [name: string, v: string | number | null, tag: string, expected: Record<string, string>][]
   ).map(([name, v, tag, expected]): Row => {
     const spec = specOf({ strategy: strategies.alphabetical() });
     return [

@@ -97,7 +97,7 @@ test('a resource that had no version is not rolled back to any version', () => {
   assert.match(String(back(policyFor(tagOnly), changed(image, { tag: '1.3.0' }))), /cannot be written to the fields/);
 });
 
-const cases: readonly (readonly [Installation, seconds: number, expected: string])[] = [
+const cases: readonly (readonly [installation: Installation, seconds: number, expected: string])[] = [
   [{ state: 'unseen', message: 'x' }, 60, 'progressing'],
   [{ state: 'unseen', message: 'x' }, 900, 'progressing'],
   [{ state: 'unseen', message: 'x' }, 5_000, 'notWatched'],

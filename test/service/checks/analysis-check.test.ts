@@ -65,7 +65,7 @@ describe('the AnalysisRun of a check', () => {
     assert.deepEqual(spec.ttlStrategy, { secondsAfterCompletion: 3_600 });
     assert.equal((metadata.ownerReferences[0] as { uid?: string }).uid, 'uid-of-policy');
   });
-  const refused: readonly (readonly [string, Readonly<Record<string, unknown>>, RegExp])[] = [
+  const refused: readonly (readonly [what: string, objects: Readonly<Record<string, unknown>>, message: RegExp])[] = [
     ['there is no template', {}, /no AnalysisTemplate success-rate in the namespace/],
     ['Argo Rollouts is not installed', { 'success-rate': new KubeError('GET', 404, { message: '404 page not found' }) }, /not installed/],
     ['its owner does not allow it', { 'success-rate': template({ annotations: {} }) }, /not allowed for checks: it needs the annotation/],
@@ -93,7 +93,7 @@ describe('the AnalysisRun of a check', () => {
       assert.equal(made.length, 0);
     }
   });
-  const states: readonly (readonly [string, object, 'pass' | 'fail' | 'none', RegExp])[] = [
+  const states: readonly (readonly [what: string, found: object, kind: 'pass' | 'fail' | 'none', message: RegExp])[] = [
     ['nobody has looked at it', runWith(undefined), 'none', /waits for the controller/],
     ['it is pending', runWith({ phase: 'Pending' }), 'none', /runs$/],
     ['it runs', runWith({ phase: 'Running' }), 'none', /runs$/],

@@ -35,7 +35,7 @@ describe('the spec of an AnalysisRun', () => {
   it('contains no args that the template does not declare', () => assert.deepEqual(specOf({}), { metrics: [metric] }));
 
   const timed = (fields: object, args: readonly object[] = []) => specOf({ metrics: [{ ...metric, ...fields }], args });
-  const refused: readonly (readonly [string, object | string, RegExp])[] = [
+  const refused: readonly (readonly [what: string, spec: object | string, why: RegExp])[] = [
     ['there are no metrics', specOf({ metrics: [] }), /has no metrics/],
     ['it refers to others', specOf({ templates: [{ templateName: 'x', clusterScope: true }] }), /made of other templates/],
     ['an arg has no value', specOf({ args: [{ name: 'service' }] }), /its arg service has no value/],

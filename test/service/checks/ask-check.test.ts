@@ -23,7 +23,7 @@ describe('the endpoint of a check', () => {
   const ask = (url = endpoint.url, from = secret, hosts = [endpoint.host]) =>
     createAskCheck(meansOf({ hosts, readSecret }))(requestOf({ kind: 'http', url, secret: from }));
 
-  const rows: readonly (readonly [string, Reply, 'pass' | 'fail' | 'none', RegExp])[] = [
+  const rows: readonly (readonly [what: string, sent: Reply, kind: 'pass' | 'fail' | 'none', message: RegExp])[] = [
     ['pass', verdict('pass'), 'pass', /^$/],
     ['fail with its reason', verdict('fail', 'answers 500'), 'fail', /^answers 500$/],
     ['a reason that would break a line or hide text', verdict('fail', 'a\nb\u202ec\u0007'), 'fail', /^a b c$/],
@@ -117,7 +117,12 @@ describe('Prometheus as a check', () => {
     assert.equal(prometheus.queries.length, count);
   });
 
-  const rows: readonly (readonly [string, readonly string[], Parameters<typeof judge>[0], 'pass' | 'fail' | 'none'])[] = [
+  const rows: readonly (readonly [
+    what: string,
+    texts: readonly string[],
+    range: Parameters<typeof judge>[0],
+    kind: 'pass' | 'fail' | 'none',
+  ])[] = [
     ['a number in the range', ['0.5'], { min: 0, max: 1, noData: 'Wait' }, 'pass'],
     ['the ends of the range', ['0', '1'], { min: 0, max: 1, noData: 'Wait' }, 'pass'],
     ['one number of many outside', ['0.5', '1.1'], { max: 1, noData: 'Pass' }, 'fail'],

@@ -81,7 +81,7 @@ describe('the Job of a check', () => {
     const long = requestOf(question);
     assert.ok(madeNameOf({ ...long, check: { ...long.check, name: `${'a'.repeat(39)}-${'b'.repeat(23)}` } }, secret).length <= 63);
   });
-  const refused: readonly (readonly [string, Readonly<Record<string, unknown>>, RegExp])[] = [
+  const refused: readonly (readonly [what: string, objects: Readonly<Record<string, unknown>>, message: RegExp])[] = [
     ['there is no CronJob', {}, /no CronJob migrate/],
     ['it is not suspended', { migrate: cronJob({ suspend: false }) }, /not suspended/],
     ['its owner does not allow it', { migrate: cronJob({}, {}) }, /not allowed for checks/],
@@ -99,7 +99,7 @@ describe('the Job of a check', () => {
     assert.match(answer.message, /checks\.jobs/);
     assert.equal(made.length, 0);
   });
-  const states: readonly (readonly [string, object | undefined, 'pass' | 'fail' | 'none', RegExp])[] = [
+  const states: readonly (readonly [what: string, condition: object | undefined, kind: 'pass' | 'fail' | 'none', message: RegExp])[] = [
     ['it runs', undefined, 'none', /runs/],
     ['it is complete', { type: 'Complete', status: 'True' }, 'pass', /complete/],
     ['it has failed', { type: 'Failed', status: 'True', reason: 'BackoffLimitExceeded', message: 'too often' }, 'fail', /too often/],

@@ -26,7 +26,7 @@ function record(
   return { event, state, results: new Map(full), readers: new Set() };
 }
 
-const states: readonly (readonly [PolicyResult['kind'], PolicyResult['reason'], string, boolean])[] = [
+const states: readonly (readonly [kind: PolicyResult['kind'], reason: PolicyResult['reason'], state: string, isOver: boolean])[] = [
   ['updated', 'Updated', 'changed', false],
   ['updated', 'RolledOut', 'rolledOut', true],
   ['unchanged', 'UpToDate', 'rolledOut', true],
@@ -59,7 +59,7 @@ describe('the reported state of a policy', () => {
 });
 
 describe('a push without a known policy', () => {
-  const rows: readonly (readonly [PushState, string, boolean])[] = [
+  const rows: readonly (readonly [state: PushState, shown: string, isOver: boolean])[] = [
     ['queued', 'received', false],
     ['working', 'received', false],
     ['waiting', 'waiting', false],
@@ -95,7 +95,7 @@ function stateAfter(own: Partial<PolicyResult>, first?: PushRecord): readonly un
 
 describe('an image that an earlier push has brought is reported by the state of that push, if it', () => {
   const own = { broughtBy: 'first' };
-  const rows: readonly (readonly [string, PushRecord | undefined, readonly unknown[]])[] = [
+  const rows: readonly (readonly [about: string, first: PushRecord | undefined, expected: readonly unknown[]])[] = [
     ['rolls out', record('matched', { 'shop/web': { kind: 'updated', reason: 'Updated' } }), ['changed', false, 'why']],
     ['has failed', record('matched', { 'shop/web': { kind: 'stalled', reason: 'RolledBack' } }), ['failed', true, 'why']],
     ['is in work', record('matched', { 'shop/web': undefined }), ['received', false, undefined]],
