@@ -39,7 +39,7 @@ const settings = loadSettings({ file: join(root, 'compose/config.yaml'), env });
 const registryText = readText('compose/registry.yaml');
 const registryConfig = parse(registryText) as RegistryConfig;
 
-test('the settings are valid and refer to the other services', () => {
+test('the settings of the service in docker-compose.yml are valid and refer to the other services there', () => {
   const { redis: store, receivers, registries, listen } = settings.config;
   assert.equal(store.url, 'redis://redis:6379/0');
   const [endpoint] = registryConfig.notifications.endpoints;
@@ -50,7 +50,7 @@ test('the settings are valid and refer to the other services', () => {
   assert.deepEqual(watcher.ports, [`127.0.0.1:${listen.port}:${listen.port}`]);
 });
 
-test("every mounted file exists, except the user's kubeconfig, which must not be committed", () => {
+test("every file that docker-compose.yml mounts exists, except the user's kubeconfig, which must not be committed", () => {
   const sources = Object.values(services).flatMap((part) => part.volumes.map((volume) => volume.split(':')[0] ?? ''));
   const named = sources.filter((source) => !source.startsWith('.'));
   assert.deepEqual(named.sort(), Object.keys(volumes).sort());

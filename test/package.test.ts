@@ -58,12 +58,12 @@ test('the package contains the licence of each package that is joined with the p
     assert.match(licences, new RegExp(`^${name} [0-9.]+ \\((?:MIT|ISC|Apache-2\\.0)\\)$`, 'm'), name);
 });
 
-test('the package contains nothing of client-node that nothing uses', () => {
+test('the package contains only those parts of client-node that the program uses', () => {
   for (const file of files.filter((path) => path.endsWith('.js')))
     assert.doesNotMatch(readFileSync(join(installed, file), 'utf8'), /class _?V1Pod\b/, file);
 });
 
-test('the package imports no module of Node that loads what nothing uses', () => {
+test('the files of the package import neither http nor https of Node, which load modules that nothing uses', () => {
   for (const file of files.filter((path) => /^dist\/[^/]*\.js$/.test(path)))
     assert.doesNotMatch(readFileSync(join(installed, file), 'utf8'), /\bimport\b[^'"`;]*["'](?:node:)?https?["']/, file);
 });

@@ -63,13 +63,13 @@ function start(t: TestContext, auth: OperationsAuth) {
   };
 }
 
-test('pushes, changes and actions are one list, newest first, without what nobody watches', async (t) => {
+test('the activity API lists pushes, changes and actions newest first, without pushes that no policy watches', async (t) => {
   const { names, next } = await start(t, everything)();
   assert.deepEqual(names, ['replay by root', 'approve by ada', 'Updated ops', 'two', 'one', 'Rebased ops']);
   assert.equal(next, undefined);
 });
 
-test('page by page, nothing is left out and nothing comes twice', async (t) => {
+test('the pages of the activity API contain every entry exactly once', async (t) => {
   const get = start(t, everything);
   const all: string[] = [];
   let before = '';
@@ -88,7 +88,7 @@ for (const [about, rights, expected] of [
   ['of all policies, and no bases', ['list imagepolicies *'], ['replay by root', 'approve by ada', 'Updated ops', 'two', 'one']],
   ['of nothing', [], []],
 ] as const)
-  test(`a caller who may read the policies ${about} sees what concerns these`, async (t) => {
+  test(`a caller who may read the policies ${about} sees only activity about these policies`, async (t) => {
     assert.deepEqual((await start(t, ann(...rights))()).names, expected);
   });
 
@@ -110,17 +110,17 @@ for (const [query, expected] of [
   [`until=${at(8)}`, ['two', 'one', 'Rebased ops']],
   [`since=${at(5)}&until=${at(10)}`, ['Updated ops', 'two', 'one']],
 ] as const)
-  test(`only what is asked for: ${query.slice(0, 40)}`, async (t) => {
+  test(`the activity API returns only the entries that the query selects: ${query.slice(0, 40)}`, async (t) => {
     assert.deepEqual((await start(t, everything)(query)).names, expected);
   });
 
-test('a wrong query is an error that names what is wrong', async (t) => {
+test('the activity API refuses a wrong query with status 400', async (t) => {
   const get = start(t, everything);
   for (const query of ['before=1', 'type=deploy', 'since=tuesday', 'digest=sha256:1', 'limit=0'])
     assert.equal((await get(query)).status, 400, query);
 });
 
-test('a process that has no record says so', async (t) => {
+test('a process that cannot read the activity answers 503 and names the role work', async (t) => {
   const { app } = startApi(t, everything, [], { added: { features: ['activity'], routes: createActivityRoutes(undefined) } });
   const response = await app.inject({ url: '/api/v1/activity', headers: { authorization: 'Bearer any', host: 'localhost' } });
   assert.equal(response.statusCode, 503);

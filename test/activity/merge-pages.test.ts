@@ -16,7 +16,7 @@ const pageOf = (times: readonly number[], from: string, size: number, isWanted: 
   };
 };
 
-test('every entry comes once, newest first, however the pages of the lists end', () => {
+test('merged pages contain every entry once, newest first, wherever the pages of the lists end', () => {
   const list = fc.array(fc.nat(60), { maxLength: 40 }).map((times) => times.toSorted((a, b) => b - a));
   fc.assert(
     fc.property(list, list, fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 9 }), fc.nat(4), (a, b, size, limit, step) => {
@@ -40,7 +40,7 @@ test('every entry comes once, newest first, however the pages of the lists end',
   );
 });
 
-test('nothing older than what was not read yet is taken', () => {
+test('a merged page contains no entry that is older than the unread rest of a list', () => {
   const pushes: SourcePage<string> = { placed: [{ at: 90, position: 'p90', entry: 'push' }], next: { at: 80, position: 'p80' } };
   const recorded: SourcePage<string> = {
     placed: [

@@ -9,7 +9,7 @@ const recorded = (id: string): RecordedActivity => ({
   activity: { type: 'action', at: '2026-03-01T12:00:00Z', action: 'approve', subject: { kind: 'Push', name: id } },
 });
 
-test('what was read is read again page by page while Redis is away, with its age', async () => {
+test('while Redis is away, activities that were read before are served page by page, with their age', async () => {
   const all = ['100-10', '100-9', '99-1', '9-1'].map(recorded);
   let isAway = false;
   const read = recallActivities(
@@ -38,7 +38,7 @@ test('what was read is read again page by page while Redis is away, with its age
   assert.equal((await read({ count: 1 })).asOf, undefined);
 });
 
-test('only the newest thousand are remembered', async () => {
+test('only the newest thousand activities are remembered for an outage of Redis', async () => {
   let isAway = false;
   const read = recallActivities(
     () =>

@@ -10,7 +10,7 @@ const activity: IdentifiedActivity = {
   activity: { type: 'action', at: timeAt(0), action: 'suspend', subject: { kind: 'ImagePolicy', namespace: 'shop', name: 'web' } },
 };
 
-test('a Redis that does not answer holds nothing up, and what waits for it is bounded', async (t) => {
+test('a Redis that does not answer delays no caller, and a bounded number of activities wait for it', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const lost: unknown[] = [];
   const { promise: answer, resolve } = Promise.withResolvers<void>();
@@ -27,7 +27,7 @@ test('a Redis that does not answer holds nothing up, and what waits for it is bo
   assert.equal(lost.length, 1);
 });
 
-test('what Redis refuses is said, and the caller goes on', async () => {
+test('an activity that Redis refuses is logged as lost, and its caller continues', async () => {
   const lost: unknown[] = [];
   const record = createRecorder(() => Promise.reject(new Error('OOM')), { warn: (fields) => void lost.push(fields) });
   await record([activity]);

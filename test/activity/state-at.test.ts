@@ -51,4 +51,5 @@ for (const [minute, expected] of [
     ],
   ],
 ] as const)
-  test(`the states after ${minute} minutes`, () => assert.deepEqual(at(minute), expected));
+  test(`the states of policies ${minute} minutes after the start follow from the activity until then`, () =>
+    assert.deepEqual(at(minute), expected));

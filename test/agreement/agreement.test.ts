@@ -28,7 +28,7 @@ describe('kubectl, commands, API, dashboard, Events, metrics and records', () =>
     await waitForAgreement('of every state', subjects);
   });
 
-  it('say the same after whatever happens', async () => {
+  it('say the same of a policy after each random change to the cluster', async () => {
     const next = createChance(scene, subjects, seed);
     for (let done = 0; done < happenings; done++) {
       const { what, subject } = await next();

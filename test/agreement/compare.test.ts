@@ -40,7 +40,7 @@ const upToDate: Truth = {
   why: undefined,
 };
 
-test('nothing differs where all say the same', () => {
+test('the comparison finds no difference where all views agree', () => {
   assert.deepEqual(compare(truth, views), []);
   assert.deepEqual(compare(upToDate, inOrder), []);
 });
@@ -111,8 +111,8 @@ for (const [what, expected, changed] of [
     /^record: the push changed a container to .*:1\.1\.0, which does not run$/,
     { record: { outcome: 'updated', changes: [image('1.1.0')] } },
   ],
-] as const satisfies readonly (readonly [string, RegExp, Partial<Views>])[]) {
-  test(`is found: ${what}`, () => {
+] as const satisfies readonly (readonly [what: string, expected: RegExp, changed: Partial<Views>])[]) {
+  test(`the comparison finds that ${what}`, () => {
     assert.ok(
       compare(truth, { ...views, ...changed }).some((difference) => expected.test(difference)),
       compare(truth, { ...views, ...changed }).join('\n'),
@@ -120,7 +120,7 @@ for (const [what, expected, changed] of [
   });
 }
 
-test('is found: all say that the update is out, and the older image runs', () => {
+test('the comparison finds that all views report the update as done while the older image runs', () => {
   const older = { running: '1.0.0', wanted: '1.1.0', ready: 'True', reason: 'UpToDate' };
   const said = { ...inOrder, kubectl: older, cli: older, api: { ...inOrder.api, state: 'Ready', running: '1.0.0' } };
   const found = compare({ ...truth, why: undefined }, said);
@@ -128,7 +128,7 @@ test('is found: all say that the update is out, and the older image runs', () =>
   assert.deepEqual(compare({ ...truth, wanted: 'unknown', why: undefined }, views), []);
 });
 
-test('a newer image than the selected one is in order', () => {
+test('the comparison accepts a running image that is newer than the selected one', () => {
   const newer = { ...ready, running: '2.0.0' };
   const said = { ...inOrder, kubectl: newer, cli: newer, status: { images: [image('2.0.0')], changedTo: [] } };
   const views = {
@@ -141,13 +141,13 @@ test('a newer image than the selected one is in order', () => {
   assert.deepEqual(compare({ ...truth, tags: new Map([['2.0.0', 1]]), images: [image('2.0.0')], why: undefined }, rest), []);
 });
 
-test('is found: the history lacks a change that the workload records', () => {
+test('the comparison finds that the history lacks a change that the workload records', () => {
   assert.deepEqual(compare(upToDate, { ...inOrder, status: { images: [image('1.1.0')], changedTo: [] } }), [
     `status.history lacks the change to ${image('1.1.0')} that the workload records`,
   ]);
 });
 
-test('several tags are one word in every view', () => {
+test('the comparison accepts the same short form of several tags in every view', () => {
   const many: Truth = {
     ...truth,
     tags: new Map([

@@ -14,7 +14,7 @@ const workload = (name: string, images: readonly string[], more: Partial<Workloa
 });
 const known = { wanted: '1.1.0' };
 
-test('only containers of the repository in targets count, by tag or digest', () => {
+test('the expected images of a policy are those of its repository in its targets, by tag or digest', () => {
   const digest = `sha256:${'ab'.repeat(32)}`;
   const images = [
     `${repository}:1.0.0`,
@@ -34,14 +34,14 @@ test('only containers of the repository in targets count, by tag or digest', () 
   );
 });
 
-test('a selector takes all workloads with its labels', () => {
+test('a target with a selector selects all workloads with its labels', () => {
   const targets = [{ kind: 'Deployment', selector: { matchLabels: { app: 'web' } } }];
   const labelled = (name: string, app: string) => workload(name, [`${repository}:${name}`], { labels: { app } });
   const { images } = truthOf(policy({ targets }), [labelled('a', 'web'), labelled('b', 'api'), labelled('c', 'web')], known);
   assert.deepEqual(images, [`${repository}:a`, `${repository}:c`]);
 });
 
-test('what is in another namespace is not seen, and only records of the policy itself count', () => {
+test('a policy sees no workload of another namespace, and only its own records on a workload', () => {
   const elsewhere = [{ kind: 'Deployment', name: 'web', namespace: 'ops' }];
   assert.deepEqual(truthOf(policy({ targets: elsewhere }), [workload('web', [`${repository}:1.0.0`])], known).images, []);
   const record = (uid: string, to: string) => JSON.stringify({ policy: uid, to });
@@ -53,7 +53,7 @@ test('what is in another namespace is not seen, and only records of the policy i
   assert.deepEqual(truthOf(policy(), [workload('web', [`${repository}:1.0.0`], { annotations })], known).recorded, [`${repository}:1.0.0`]);
 });
 
-test('a chart is named by the source and the version of what installs it, in the form of an image', () => {
+test('a chart is named like an image, by the source and the version in the object that installs it', () => {
   const digest = `sha256:${'ab'.repeat(32)}`;
   const repositories = [{ metadata: { name: 'shop', uid: 's' }, spec: { url: 'oci://registry.example.com/charts' } }];
   const release = (version: string, name: string) => ({ chart: { spec: { chart: 'web', version, sourceRef: { name } } } });
@@ -74,7 +74,7 @@ test('a chart is named by the source and the version of what installs it, in the
   }
 });
 
-test('a policy that is suspended says so, whatever else is known of it', () => {
+test('a suspended policy has the reason Suspended, whatever other reason is known', () => {
   assert.deepEqual(truthOf(policy({ suspend: true }), [], { ...known, why: ['Held'] }).why, ['Suspended']);
   assert.deepEqual(truthOf(policy(), [], { ...known, why: ['Held'] }).why, ['Held']);
 });

@@ -67,7 +67,7 @@ test('the report shows each figure beside its floor, and what could not be measu
   assert.match(page, /Not measured: no cluster/);
 });
 
-test('parts that are measured again replace theirs, new ones take their place, and each says where its machine was another one', () => {
+test('an updated report replaces the parts that were measured again, and names the machine where it differs', () => {
   const one = (id: string, product: number) => ({
     row: { id, title: `About ${id}.` },
     result: { figures: [limited({ name: id, unit: 'ms', product }, { atMost: 50 })], raw: {} },
@@ -91,7 +91,7 @@ test('parts that are measured again replace theirs, new ones take their place, a
   assert.doesNotMatch(again.page, / 33 ms/);
 });
 
-test('a picture shows floor and product as bars of one scale, and what they say to those who do not see it', () => {
+test('a picture shows floor and product as bars of one scale, with a text alternative', () => {
   const picture = pictureOf('One push.', [
     { name: 'p50 < p99', unit: 'ms', floor: 10, product: 20 },
     { name: 'memory', unit: 'MB', product: 60 },

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { spend } from '../../bench/world/spent.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 
-test('the memory of a process does not contain that of the process that starts it', async () => {
+test('the measured memory of a process does not include that of its parent process', async () => {
   const folder = tempFolder('spent');
   const script = join(folder, 'script.mjs');
   const held = Buffer.alloc(400 << 20, 1);

@@ -77,6 +77,6 @@ describe('the alert', { skip }, () => {
       it(`${rule.alert} does not fire if ${why}`, () => check(testOf(rule, series, { ...known, alerts: [] })));
   }
 
-  it('is refused by its test if it says something else', () =>
+  it('fails its test if the case expects another alert', () =>
     assert.rejects(check(testOf(rules[0] ?? assert.fail(), {}, { at: '1m', alerts: [{ registry: 'ghcr.io' }] })), /FAILED/));
 });

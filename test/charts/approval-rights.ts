@@ -43,7 +43,7 @@ export function describeApprovals({ namespace, people, as, whoMay, policy, path 
         );
       });
 
-    it('stay while others change something else, are written by nobody else, and are taken back without a right', async () => {
+    it('may be kept and withdrawn by all who may write the policy, but are added by nobody else', async () => {
       const value = as1(nameOf('approver'));
       await as['approver']?.('PATCH', web, approval(value));
       assert.deepEqual(await whoMay('PATCH', web, suspend), ['developer', 'owner', 'gitops']);
@@ -54,7 +54,7 @@ export function describeApprovals({ namespace, people, as, whoMay, policy, path 
       assert.deepEqual(await whoMay('PATCH', web, approval(value)), ['approver']);
     });
 
-    it('leave out who last changed the policy, who cannot hide', async () => {
+    it('demand a record of who last changed the policy, which nobody can change or remove for somebody else', async () => {
       const asksForAuthor = { update: { mode: 'Approval', approvals: { count: 2, notByAuthor: true } } };
       const edited = (user: string | null, spec: object = {}) => ({
         metadata: { annotations: { 'operator.technomad.dev/last-edited-by': user } },

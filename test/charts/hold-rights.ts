@@ -18,7 +18,7 @@ export function describeHolds({ namespace, as, whoMay, web }: Scene): void {
   const mayRelease = ['developer', 'owner', 'approver'];
 
   describe('the annotations hold and promote', () => {
-    it('let whoever may release hold a policy, without a name or with the own one', async () => {
+    it('let those who may release a policy hold it, without a name or in their own name', async () => {
       assert.deepEqual(await whoMay('PATCH', web, holds('2026-03-01T12:00:00Z')), mayRelease);
       assert.deepEqual(await whoMay('PATCH', web, holds('2026-03-01T12:00:00Z\nsale')), mayRelease);
       for (const name of mayRelease) {
@@ -28,7 +28,7 @@ export function describeHolds({ namespace, as, whoMay, web }: Scene): void {
       assert.deepEqual(await whoMay('PATCH', web, holds(`2026-03-01T12:00:00Z ada ${own('owner').slice(21)}`)), []);
     });
 
-    it('let nobody else change or remove a hold, and everybody who may change the policy keep it', async () => {
+    it('let only those who may release a policy change or remove a hold, but all who may change the policy keep it', async () => {
       await as.owner('PATCH', web, holds(own('owner')));
       assert.deepEqual(await whoMay('PATCH', web, holds(null)), mayRelease);
       assert.deepEqual(await whoMay('PATCH', web, holds('')), mayRelease);
@@ -37,7 +37,7 @@ export function describeHolds({ namespace, as, whoMay, web }: Scene): void {
       await as.owner('PATCH', web, holds(null));
     });
 
-    it('let those promote who may approve', async () => {
+    it('let those who may approve a policy promote it', async () => {
       const promotes = { metadata: { annotations: { 'operator.technomad.dev/promote': 'A' } } };
       assert.deepEqual(await whoMay('PATCH', web, promotes), ['owner', 'approver']);
     });

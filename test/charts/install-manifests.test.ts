@@ -206,7 +206,7 @@ for (const installation of ['base', ...Object.keys(overlays).map((name) => `over
     });
 
     if (!isNamespaced)
-      it('names the conversion webhook, and trusts it, when it answers', async () => {
+      it('configures the conversion webhook with its CA once it answers', async () => {
         await waitFor('the Job', () => ranJobs('definition').length > 0);
         const [[name, code, output] = []] = ranJobs('definition');
         assert.deepEqual([name, code], [jobOf(version, 'definition'), 0]);
@@ -241,7 +241,7 @@ for (const installation of ['base', ...Object.keys(overlays).map((name) => `over
       assert.equal(await password(), firstPassword);
     });
 
-    it(isNamespaced ? 'has no v1alpha1' : 'takes the example of v1alpha1', async () => {
+    it(isNamespaced ? 'does not serve v1alpha1' : 'accepts the example of v1alpha1', async () => {
       const sample = parse(readFileSync(join(root, 'crd/samples/v1alpha1.yaml'), 'utf8')) as Manifest;
       const post = () =>
         cluster.request('POST', policiesPath('default', 'v1alpha1'), { ...sample, metadata: { name: sample.metadata.name } });

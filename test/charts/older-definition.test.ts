@@ -35,7 +35,7 @@ describe('charts/install over an older definition', () => {
   const policies = () => cluster.request('GET', policiesPath('default', 'v1alpha1'));
   const sample = parseAllDocuments(readFileSync(join(root, 'crd/samples/v1alpha1.yaml'), 'utf8'))[0]?.toJS() as Manifest;
 
-  it('leaves it, so that every policy can be read, and says what comes first', async () => {
+  it('leaves the older definition and its policies unchanged, and names the first step of the upgrade', async () => {
     await cluster.request('POST', policiesPath('default', 'v1alpha1'), { ...sample, metadata: { name: sample.metadata.name } });
     const [{ spec }, { items }] = [await cluster.request('GET', crdPath), await policies()];
     for (const object of objects) {
@@ -76,7 +76,7 @@ describe('charts/install over an older definition', () => {
     );
   });
 
-  it('says in commands that a webhook does not answer, once it has stopped', async () => {
+  it('makes commands report that the conversion webhook does not answer, after it has stopped', async () => {
     await converting?.stop();
     // A changed definition makes the API server read its policies anew.
     await cluster.request('PATCH', crdPath, {

@@ -156,7 +156,7 @@ describe('permissions on policies', { skip: (await lacksHelm()) ?? false }, () =
     });
   }
 
-  it('let nobody give a reason in the name of somebody else, and everybody keep or remove it', async () => {
+  it('let nobody give a reason in the name of somebody else, but let other writers keep or remove a reason', async () => {
     const owner = `system:serviceaccount:${namespace}:owner`;
     const request = { 'operator.technomad.dev/approve': 'A', 'operator.technomad.dev/requested-by': `approve A ${owner}` };
     const reason = (text: string | null) => ({ metadata: { annotations: { 'operator.technomad.dev/request-reason': text } } });
@@ -196,7 +196,7 @@ describe('permissions on policies', { skip: (await lacksHelm()) ?? false }, () =
       });
     }
 
-    it('stays while others change something else, and not when they request the same again', async () => {
+    it('may be kept by others who change something else, but not by others who request the same action', async () => {
       await as.owner('PATCH', web, acts({ approve: 'A', 'requested-by': `approve A ${owner}` }));
       assert.deepEqual(await whoMay('PATCH', web, suspend), ['developer', 'owner', 'gitops']);
       assert.equal(await answerTo('approver', 'PATCH', web, acts({ approve: 'B' })), 200);
@@ -212,13 +212,13 @@ describe('permissions on policies', { skip: (await lacksHelm()) ?? false }, () =
 
   describeApprovals({ namespace, people: Object.keys(people), as, whoMay, policy, path });
 
-  it('allow approving through v1alpha1 to nobody else', async () => {
+  it('let only those approve through v1alpha1 who may approve through v1', async () => {
     const policyOfV1alpha1 = olderPolicy('old') as { metadata: object };
     const approved = { ...policyOfV1alpha1, metadata: { ...policyOfV1alpha1.metadata, namespace, ...annotate('approve').metadata } };
     assert.deepEqual(await whoMay('POST', policiesPath(namespace, 'v1alpha1'), approved), ['owner']);
   });
 
-  it('allow whoever may write the policy to keep or withdraw an approval', async () => {
+  it('let everybody who may write a policy keep or withdraw its approval', async () => {
     await cluster.request('PATCH', web, annotate('approve', 'TAG@DIGEST'));
     assert.deepEqual(await whoMay('PATCH', web, suspend), ['developer', 'owner', 'gitops']);
     const current = await cluster.request('GET', web);

@@ -16,7 +16,7 @@ import { podTemplatesOf } from './manifests.ts';
 
 const skip = (await lacksHelm()) ?? false;
 
-test('rendering is deterministic and contains no password, which is generated in the cluster', { skip }, async () => {
+test('rendering the chart is deterministic and contains no password, which is generated in the cluster', { skip }, async () => {
   const [first, second] = await Promise.all([renderChart({}), renderChart({})]);
   assert.deepEqual(first, second);
   assert.ok(!first.some(({ kind }) => kind === 'Secret'));

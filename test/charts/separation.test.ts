@@ -44,13 +44,13 @@ test('by default the API server sends conversions to other pods than those that 
   assert.deepEqual(podsBehind(objects, 'image-watcher-conversion').map(rolesOf), ['convert']);
 });
 
-test('a process without its own authority has no token to write one with', { skip }, async () => {
+test('a conversion pod whose certificates come from cert-manager has no token of a service account', { skip }, async () => {
   const conversion = { certificates: 'cert-manager', issuerRef: { name: 'internal' } };
   const [pod] = podsBehind(await renderChart({ conversion }), 'image-watcher-conversion');
   assert.equal(pod?.spec.automountServiceAccountToken, false);
 });
 
-test('the proxy is for all who leave the cluster, and the Secret with its password for nobody else', { skip }, async () => {
+test('every role except convert gets the settings of the proxy and the Secret with its password', { skip }, async () => {
   const objects = await renderChart({
     ...values,
     web: { enabled: true },
@@ -68,7 +68,7 @@ test('the proxy is for all who leave the cluster, and the Secret with its passwo
   }
 });
 
-test('only workers have the volume and the key of the record of activity, and only they know of it', { skip }, async () => {
+test('only workers get the volume, the key and the configuration of the record of activity', { skip }, async () => {
   const kept: Values = {
     ...values,
     web: { enabled: true },

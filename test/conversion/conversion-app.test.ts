@@ -77,15 +77,15 @@ describe('the conversion listener', () => {
     });
   }
 
-  const large: [string, RegExp, string][] = [
+  const large: [name: string, why: RegExp, body: string][] = [
     ['very deep', /nested deeper than 3500/, '['.repeat(100_000)],
     ['very deep and whole', /nested deeper than 3500/, `${'['.repeat(5_000)}${']'.repeat(5_000)}`],
     ['more objects than any list that was ever sent', /more than 1000 objects/, review(Array.from({ length: 1_001 }, () => ({})))],
-    ['more objects that are none', /more than 1000 objects/, review(Array.from({ length: 1_001 }, () => 0))],
+    ['more items that are no objects', /more than 1000 objects/, review(Array.from({ length: 1_001 }, () => 0))],
     ['an object of nothing but values', /more than 400000 values/, review([Array.from({ length: 400_001 }, () => 0)])],
   ];
   for (const [name, why, body] of large) {
-    it(`refuses a body before it is parsed when it is ${name}`, async (t) => {
+    it(`refuses a body before it is parsed in the case "${name}"`, async (t) => {
       const { convert } = start();
       const parse = t.mock.method(JSON, 'parse');
       const answer = await convert(body);

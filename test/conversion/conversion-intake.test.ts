@@ -65,11 +65,11 @@ async function start(t: TestContext, options: Partial<ConversionOptions> = {}) {
 const large = reviewOf(600);
 const beginningOf = (body: string) => body.slice(0, 50_000);
 
-const refused: [string, number, Head][] = [
-  ['what is too long', 413, { length: bodyLimitBytes + 1 }],
-  ['what is no JSON', 415, { length: 4_000_000, type: 'text/plain' }],
-  ['another path', 404, { length: 4_000_000, line: 'POST /other' }],
-  ['another method', 404, { length: 4_000_000, line: 'PUT /convert' }],
+const refused: [what: string, status: number, head: Head][] = [
+  ['a body that is too long', 413, { length: bodyLimitBytes + 1 }],
+  ['a body that is not JSON', 415, { length: 4_000_000, type: 'text/plain' }],
+  ['a request for another path', 404, { length: 4_000_000, line: 'POST /other' }],
+  ['a request with another method', 404, { length: 4_000_000, line: 'PUT /convert' }],
 ];
 for (const [what, status, head] of refused) {
   test(`${what} is answered ${status} before its body is sent, and the connection closed`, async (t) => {

@@ -31,7 +31,7 @@ test('properties named like those of Object.prototype are converted like any oth
 const annotationsLength = ({ metadata }: Policy) => Object.entries(metadata.annotations ?? {}).join('').length;
 const limit = 256 * 1024;
 
-test('a long policy is carried compressed, within what the API server allows', () => {
+test('a long policy is carried compressed in its annotation, within the limit of the API server', () => {
   const many = Array.from({ length: 64 }, (_, index) => ({
     kind: 'Deployment',
     name: `web-${index}`,
@@ -50,7 +50,7 @@ function noise(length: number): string {
   return text.slice(0, length);
 }
 
-test('a spec that does not fit is left out rather than making the API server refuse the whole list', () => {
+test('a spec too long for the annotation is left out, so that the API server does not refuse the whole list', () => {
   const filler = { a: 'x'.repeat(limit - 30_000) };
   const withFiller = { metadata: { ...v1Policy(plain).metadata, annotations: filler } };
   const withSpec = v1Policy({ ...plain, suspend: true }, { ...withFiller, status: { latest: { tag: noise(60_000) } } });

@@ -59,7 +59,7 @@ test('converting v1alpha1 to v1 and back is the identity, except for what the co
   );
 });
 
-test('only the annotations in the metadata change, in both directions', () => {
+test('the conversion changes only annotations in the metadata, in both directions', () => {
   fc.assert(
     fc.property(fc.oneof(v1Object, oldObject), (object) => {
       const { annotations: _, ...before } = object.metadata;
@@ -134,7 +134,7 @@ const leaves: Record<string, { values: fc.Arbitrary<unknown>; standsFor: RegExp 
 };
 
 for (const [path, { values, standsFor }] of Object.entries(leaves)) {
-  test(`an edit of ${path} changes only what it stands for, and is shown`, () => {
+  test(`an edit of ${path} in v1alpha1 changes only what it stands for in v1, and is shown in v1alpha1`, () => {
     const anyObject = fc.oneof(
       v1Object,
       visibleV1SpecArbitrary.map((spec) => v1Policy(spec)),
@@ -247,7 +247,7 @@ test('any JSON is converted, even as annotations', () => {
 
 test('the arbitraries cover every field of the schemas and every value of the enumerations', () => {
   const seen = (values: unknown[]) => new Set(values.flatMap((value) => pathsOf(value)));
-  const cases: [string, z.ZodType, fc.Arbitrary<unknown>][] = [
+  const cases: [name: string, schema: z.ZodType, arbitrary: fc.Arbitrary<unknown>][] = [
     ['v1 spec', v1Spec.specSchema, v1SpecArbitrary],
     ['v1 status', v1Status.statusSchema, v1StatusArbitrary],
     ['v1alpha1 spec', old.specSchema, v1alpha1SpecArbitrary],

@@ -34,7 +34,7 @@ test('crd/ has what "image-watcher crd print" prints, a file for each kind', () 
     assert.equal(readFileSync(new URL(`../../crd/${file}.yaml`, import.meta.url), 'utf8'), text);
 });
 
-test('the YAML contains the object, with the webhook of a usual installation', () => {
+test('the YAML of the definition contains the object, with the webhook of a usual installation', () => {
   const { spec, ...rest } = parse(customResourceDefinitionYaml()) as typeof crd;
   const { conversion, ...others } = spec;
   assert.deepEqual({ ...rest, spec: others }, JSON.parse(JSON.stringify(crd)));
@@ -63,7 +63,7 @@ for (const [name, shape, expected] of shapes) {
   });
 }
 
-test('exactly one version is stored, whichever is chosen', () => {
+test('the definition stores exactly one version, whichever is chosen', () => {
   for (const storage of ['v1', 'v1alpha1'] as const) {
     const { versions } = customResourceDefinition({ storage }).spec;
     assert.deepEqual(
@@ -86,7 +86,7 @@ test('every field of spec and status has a type, a description, and a bound wher
   }
 });
 
-test('the definition matches the one that clusters have today', () => {
+test('the definition of v1alpha1 has the fields and names of the older definition in clusters', () => {
   const root = schemas.get('v1alpha1');
   assert.ok(root);
   const fields = [...fieldsOf(root)].map(([path]) => path);

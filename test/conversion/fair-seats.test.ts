@@ -25,7 +25,7 @@ function start(options: Partial<SeatOptions> = {}) {
   return { enter, leave, served };
 }
 
-test('flows take turns, however many requests of one flow wait', async () => {
+test('flows of conversion requests take turns, however many requests of one flow wait', async () => {
   const { enter, leave, served } = start();
   for (let count = 0; count < 4; count++) void enter('a');
   void enter('b');

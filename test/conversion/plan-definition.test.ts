@@ -74,5 +74,5 @@ const refusals: [name: string, existing: InstalledDefinition, message: RegExp][]
 ];
 
 for (const [name, existing, message] of refusals) {
-  test(`v1 only is refused ${name}`, () => assert.throws(() => planCrd(existing, { v1Only: true }), message));
+  test(`a definition with v1 only is refused ${name}`, () => assert.throws(() => planCrd(existing, { v1Only: true }), message));
 }

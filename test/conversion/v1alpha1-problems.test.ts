@@ -123,7 +123,7 @@ const wildSpec = fc.record({
 
 const convert = (policy: object): unknown => convertObject(policy, v1.apiVersion);
 
-test('v1alpha1: whatever the service would find is found, where the author can change it, and in no words of v1', () => {
+test('a spec of v1alpha1 that the service would refuse has a problem at a field of v1alpha1, in words of v1alpha1', () => {
   fc.assert(
     fc.property(wildSpec, (spec) => {
       const ours = validatePolicy(policyWith(spec), resources);
@@ -148,7 +148,7 @@ interface Refusal {
   readonly message: string;
 }
 
-describe('the API server, of v1alpha1', () => {
+describe('the API server, for policies of v1alpha1', () => {
   let cluster: ControlPlane;
   const path = policiesPath('default', 'v1alpha1');
   const crdPath = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${crdName}`;
@@ -191,10 +191,10 @@ describe('the API server, of v1alpha1', () => {
   }
 
   for (const repository of ['nginx', 'Harbor.example.com:5000/shop/web', 'localhost/web']) {
-    test(`takes the repository ${repository}`, async () => assert.deepEqual(await refusalOf({ repository }), []));
+    test(`accepts the repository ${repository}`, async () => assert.deepEqual(await refusalOf({ repository }), []));
   }
 
-  test('a policy that the older definition took can be reported on and edited elsewhere', async () => {
+  test('lets the status and other fields of a policy be written that only the older definition accepts', async () => {
     await cluster.request('PATCH', `${path}/old/status`, { status: { observedGeneration: 1 } });
     await cluster.request('PATCH', `${path}/old`, { spec: { pollIntervalMinutes: 5 } });
     const { spec, status } = await cluster.request<{ spec: object; status: object }>('GET', `${path}/old`);
@@ -202,7 +202,7 @@ describe('the API server, of v1alpha1', () => {
   });
 
   for (const version of ['v1alpha1', 'v1'] as const) {
-    test(`a policy from before the rule can be reported on in ${version}, labelled, edited elsewhere and mended`, async () => {
+    test(`lets a policy of ${version} from before the rule get a status and labels, be edited elsewhere and be corrected`, async () => {
       const name = `old-${version}`;
       const at = `${policiesPath('default', version)}/${name}`;
       const stored = version === 'v1' ? convert(policyWith(invalid, name)) : policyWith(invalid, name);

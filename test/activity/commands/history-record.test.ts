@@ -53,7 +53,7 @@ function keep() {
 
 const run = (...args: string[]) => runCommand('history', args);
 
-test('a kept record is verified where the configuration keeps it, in a folder, and in one file', async () => {
+test('history verify checks the record in the configured folder, in another folder, and in a single file', async () => {
   const { folder, config, all, hash } = keep();
   for (const source of [
     ['--config', config],
@@ -65,7 +65,7 @@ test('a kept record is verified where the configuration keeps it, in a folder, a
   assert.deepEqual(JSON.parse(out), { ok: true, lines: 4, first: 1, hash });
 });
 
-test('the first break is named, and the exit code is 1', async () => {
+test('history verify names the first break of the record, and exits with 1', async () => {
   const { folder } = keep();
   const second = join(folder, segmentName(2));
   writeFileSync(second, readFileSync(second, 'utf8').replace('1.4.2', '6.6.6'));
@@ -77,7 +77,7 @@ test('the first break is named, and the exit code is 1', async () => {
   );
 });
 
-test('what cannot be read, or is not there, is said', async () => {
+test('history reports a record that is missing or cannot be read, and wrong options', async () => {
   const { all } = keep();
   const empty = mkdtempSync(join(tmpdir(), 'empty-'));
   assert.deepEqual(await run('verify', '--file', empty), { code: 0, out: 'the record is empty\n', err: '' });
@@ -101,7 +101,7 @@ const expected = [
   `    RolloutFailed ${timeAt(3)}: RolloutFailed: exit \\u{1b}[31m1`,
 ];
 
-test('what ran at a time is known by a kept record', async () => {
+test('history --at shows what ran at a time, from the kept record', async () => {
   const { config, all } = keep();
   const { code, out } = await run('--at', timeAt(3), '-A', '--file', all);
   assert.deepEqual([code, out.trimEnd().split('\n')], [0, expected]);
@@ -119,7 +119,7 @@ test('what ran at a time is known by a kept record', async () => {
   assert.match((await run('--at', timeAt(0), '--file', all)).out, /no change of a policy before/);
 });
 
-test('what ran at a time is known by the service', async (t) => {
+test('history --at shows what ran at a time, from the API of the service', async (t) => {
   const { app } = startApi(t, { kind: 'none' }, [], {
     added: { features: ['activity'], routes: createActivityRoutes(readFrom(activities.toReversed())) },
   });

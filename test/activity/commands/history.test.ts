@@ -40,7 +40,7 @@ async function start(t: TestContext, recorded = activities) {
   return (...args: string[]) => runCommand('history', [...args, ...server]);
 }
 
-test('the record is shown newest first, with who asked for what and why', async (t) => {
+test('history shows the record newest first, with who requested what and why', async (t) => {
   const { code, out } = await (await start(t))();
   assert.equal(code, 0);
   assert.deepEqual(out.split('\n'), [
@@ -69,7 +69,7 @@ for (const [args, names] of [
   [['--receiver', 'other'], []],
   [['--digest', `sha256:${'0'.repeat(64)}`], []],
 ] as const)
-  test(`only what is asked for: ${args.join(' ')}`, async (t) => {
+  test(`history shows only the entries that its arguments select: ${args.join(' ')}`, async (t) => {
     const { out } = await (await start(t))(...args, '--output', 'json');
     const found = JSON.parse(out) as { action?: string }[];
     assert.deepEqual(
@@ -78,7 +78,7 @@ for (const [args, names] of [
     );
   });
 
-test('all pages are read', async (t) => {
+test('history reads all pages of the API', async (t) => {
   const many = Array.from({ length: 700 }, (_, index): Activity => ({
     type: 'action',
     at: timeAt(2_000 - index),
@@ -89,7 +89,7 @@ test('all pages are read', async (t) => {
   assert.equal((JSON.parse(out) as unknown[]).length, 700);
 });
 
-test('nothing that happened is said, and wrong input says what is right', async (t) => {
+test('history says so when nothing happened, and shows the right form of a wrong argument', async (t) => {
   const run = await start(t, []);
   assert.equal((await run('shop/nobody')).out, 'nothing happened\n');
   for (const [args, says] of [

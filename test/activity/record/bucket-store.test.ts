@@ -37,7 +37,7 @@ function storeIn({ endpoint, bucket, key }: S3, other: { bucket?: string; secret
 }
 
 describe('a bucket', { skip: await lacksS3Server() }, () => {
-  test('keeps each segment once, and lists them', async (t) => {
+  test('keeps each segment once, and lists all segments', async (t) => {
     const { s3, store } = await start(t);
     assert.deepEqual([await store.last(signal), await store.read(1, signal)], [undefined, undefined]);
     assert.deepEqual([await store.put(1, 'ä\n', signal), await store.put(1, 'b\n', signal)], [true, false]);
@@ -51,7 +51,7 @@ describe('a bucket', { skip: await lacksS3Server() }, () => {
     assert.equal(await store.last(signal), 40);
   });
 
-  test('has what several replicas write at once, each entry once, although the bucket is away for a time', async (t) => {
+  test('gets each entry once from replicas that write simultaneously, also after an outage', async (t) => {
     const { s3, store } = await start(t);
     const redis = await startRedis();
     const connection = connectWorker(redis.url);
@@ -93,12 +93,12 @@ describe('a bucket', { skip: await lacksS3Server() }, () => {
     assert.deepEqual([await own.put(2, 'b\n', signal), await own.read(1, signal)], [true, 'a\n']);
   });
 
-  test('that overwrites objects in spite of the condition is refused', async (t) => {
+  test('is refused as a store if it overwrites an object in spite of the condition of the request', async (t) => {
     const { store } = await start(t, { conditional: false });
     await assert.rejects(store.put(1, 'a\n', signal), /overwrites objects/);
   });
 
-  test('that refuses says why, without a secret', async (t) => {
+  test('causes an error with its status and code, but without the secret key, when it refuses a request', async (t) => {
     const { s3, store } = await start(t);
     for (const [refused, why] of [
       [storeIn(s3, { secretAccessKey: 'a-wrong-secret' }), /403 SignatureDoesNotMatch/],

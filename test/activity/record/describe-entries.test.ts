@@ -26,7 +26,7 @@ const resultOf = (kind: PolicyResult['kind'], message = 'done'): PolicyResult =>
 });
 const prefix = '{p}';
 
-test('a push is described as it is, with as many policies as there is room for', async (t) => {
+test('an entry about a push names its policies with their outcomes, as many as fit', async (t) => {
   const redis = await startRedis();
   const connection = connectWorker(redis.url);
   t.after(async () => {

@@ -34,7 +34,7 @@ function verify(pieces: readonly Piece[]): Verified {
   return verifier.result();
 }
 
-test('lines are CloudEvents with the hash of the line before', () => {
+test('each line of the record is a CloudEvent with the hash of the line before', () => {
   const [{ text } = assert.fail()] = recordOf(2);
   const [first, second] = linesOf(text).lines.map((line) => JSON.parse(line) as Record<string, unknown>);
   assert.deepEqual(first, {
@@ -52,7 +52,7 @@ test('lines are CloudEvents with the hash of the line before', () => {
   assert.deepEqual([second?.['sequence'], second?.['previoushash']], ['000000000002', tailOf(1, `${linesOf(text).lines[0]}\n`).tail.hash]);
 });
 
-test('a whole record is in order, however it is cut into pieces', () => {
+test('verification accepts a whole record, however it is split into segments', () => {
   const pieces = recordOf(3, 1, 2);
   const { hash } = tailOf(3, pieces[2]?.text ?? '').tail;
   assert.deepEqual(verify(pieces), { ok: true, lines: 6, first: 1, hash });
@@ -82,7 +82,7 @@ const broken: readonly [what: string, (text: string) => string, where: string, w
   ['another beginning', (text) => text.replace('0'.repeat(64), 'f'.repeat(64)), 'all, line 1', /line 1, but follows/],
 ];
 for (const [what, change, where, why] of broken) {
-  test(`${what} is the first break`, () => {
+  test(`verification reports ${what} as the first break of the record`, () => {
     const [{ text } = assert.fail()] = recordOf(6);
     const { ok, break: found } = verify([{ name: 'all', text: change(text) }]);
     assert.equal(ok, false);
@@ -91,7 +91,7 @@ for (const [what, change, where, why] of broken) {
   });
 }
 
-test('no change of a character before the last line goes unnoticed', () => {
+test('verification notices a change of any character before the last line of the record', () => {
   const [{ text } = assert.fail()] = recordOf(4);
   const end = text.lastIndexOf('\n', text.length - 2);
   fc.assert(
@@ -102,7 +102,7 @@ test('no change of a character before the last line goes unnoticed', () => {
   );
 });
 
-test('a record goes on after whatever its last segment is', () => {
+test('a record continues after a last segment that is empty, garbage or cut off', () => {
   for (const text of ['', '\n', 'garbage', '{"a":1}\n{', recordOf(2)[0]?.text.slice(0, -9) ?? '']) {
     const { tail, ids } = tailOf(7, text);
     assert.equal(tail.segment, 7);

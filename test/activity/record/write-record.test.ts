@@ -54,7 +54,7 @@ function open() {
   };
 }
 
-test('what waits is written once, in order, and then nothing waits', async () => {
+test('waiting activities are written to the record once, in order, and leave the outbox', async () => {
   const { note, write, read, waiting, folder } = open();
   assert.equal(await write(), 0);
   await note('a', 'b', 'b', 'c');
@@ -67,7 +67,7 @@ test('what waits is written once, in order, and then nothing waits', async () =>
   assert.deepEqual(readdirSync(folder), ['0000000001.jsonl', '0000000002.jsonl']);
 });
 
-test('without the setting, nothing is put into the outbox', async () => {
+test('an activity is not put into the outbox where no record is configured', async () => {
   await createActivityWriter({ redis: connection, prefix: '{off}' }, Date.now)(approvalOf('a'));
   assert.deepEqual(await readOutboxState(connection, '{off}'), { waiting: 0 });
 });
@@ -96,7 +96,7 @@ for (const [when, fault] of faults) {
   });
 }
 
-test('a replica that was frozen before it writes a segment finds that another has written it', async () => {
+test('a replica that freezes before it writes a segment repeats no entry that another replica has written', async () => {
   const { ports, note, write, read } = open();
   await note('a', 'b');
   const frozen: SegmentStore = {
@@ -149,7 +149,7 @@ test('two writers that are killed again and again write each entry once', { time
   assert.deepEqual([found.verified.ok, found.verified.lines], [true, names.length]);
 });
 
-test('a Redis that lost its data goes on with the record where it ends', async () => {
+test('the record continues where it ends after Redis has lost its data', async () => {
   const { prefix, note, write, read } = open();
   await note('a');
   await write();
@@ -160,7 +160,7 @@ test('a Redis that lost its data goes on with the record where it ends', async (
   assert.deepEqual([[...names], verified.ok, verified.lines], [['a', 'b'], true, 2]);
 });
 
-test('a folder that is emptied or edited by hand is written to further, and the break is found', async () => {
+test('the record continues in a folder that was emptied or edited by hand, and verification finds the break', async () => {
   const { folder, note, write, read } = open();
   for (const name of ['a', 'b', 'c']) {
     await note(name);
@@ -181,7 +181,7 @@ test('a folder that is emptied or edited by hand is written to further, and the 
   assert.match(verified.break?.why ?? '', /line 4 was changed/);
 });
 
-test('half a segment, and what is no segment, does not stop the record', async () => {
+test('half a segment, or a file that is no segment, does not stop the record', async () => {
   const { folder, note, write, read, waiting } = open();
   appendFileSync(join(folder, '0000000001.jsonl'), '{"specversion":"1.0"');
   appendFileSync(join(folder, 'notes.txt'), 'hello');
@@ -194,7 +194,7 @@ test('half a segment, and what is no segment, does not stop the record', async (
   assert.deepEqual([await waiting(), readdirSync(folder).sort()], [0, ['0000000001.jsonl', '0000000002.jsonl', 'notes.txt']]);
 });
 
-test('a folder that is not there keeps everything in Redis', async () => {
+test('activities stay in Redis while the folder of the record is missing', async () => {
   const { ports, folder, note, write, read, waiting } = open();
   rmSync(folder, { recursive: true });
   await note('a');
@@ -206,7 +206,7 @@ test('a folder that is not there keeps everything in Redis', async () => {
   assert.equal(ports.store.place, folder);
 });
 
-test('what exceeds the room of the outbox is counted in the record', async () => {
+test('the record counts the activities that did not fit into the outbox or cannot be read from it', async () => {
   const { prefix, note, write, ports } = open();
   await note('a');
   await connection.incrby(`${prefix}:record:lost`, 7);

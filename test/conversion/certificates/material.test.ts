@@ -128,7 +128,7 @@ describe('the certificate of our own authority', () => {
     assert.equal(last.authorityKey, handover.authorityKey);
   });
 
-  it('issues the new certificate an hour after the new authority when both are due at once', async () => {
+  it('issues the new certificate an hour after the new authority when both are due at the same time', async () => {
     const time = 3_650 * 0.67;
     const aged = await renewIfNeeded(first, daysAfterStart(time - 61));
     const handover = await renewIfNeeded(aged, daysAfterStart(time));

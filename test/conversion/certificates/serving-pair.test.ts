@@ -40,7 +40,7 @@ function watch(t: TestContext, files: Parameters<typeof watchCertificateFiles>[0
   return { watcher, seen, problems };
 }
 
-it('loads a new certificate when the volume is swapped, and never a partial one', async (t) => {
+it('the conversion webhook loads a new certificate when its volume is swapped, and never a partial one', async (t) => {
   const volume = mountVolume();
   const [first, second] = [await makePair(), await makePair()];
   volume.swap(contentOf(first));
@@ -69,7 +69,7 @@ it('loads a new certificate when the volume is swapped, and never a partial one'
   assert.equal(problems.length, 4, 'each problem is told once');
 });
 
-it('loads a certificate that appears after the start, and reports once that it is missing', async (t) => {
+it('the conversion webhook reports a missing certificate once, and loads it when it appears', async (t) => {
   const volume = mountVolume();
   const { watcher, seen, problems } = watch(t, volume.files);
   await watcher.tried;

@@ -92,7 +92,7 @@ async function installOld(): Promise<Crd> {
   return crd;
 }
 
-test('in a new cluster the definition is created when the endpoint answers, and then unchanged, with and without its options', async () => {
+test('crd apply creates the definitions in a new cluster once the endpoint answers, and changes nothing when repeated', async () => {
   const first = await apply(...withUrl());
   const created = allNames.map((name) => `customresourcedefinition ${name} created\n`).join('');
   assert.deepEqual([first.code, first.out], [0, created], first.err);
@@ -137,7 +137,7 @@ test('a failure of the definition of BaseImagePolicy is reported, and that of Im
   assert.match(err, new RegExp(`applying ${baseCrdName} failed: .*403`));
 });
 
-test('nothing is written when the endpoint does not answer or answers nonsense', async () => {
+test('crd apply writes nothing when the endpoint does not answer or answers nonsense', async () => {
   await endpoint.stop();
   try {
     const { code, err } = await apply(...withUrl());
@@ -157,7 +157,7 @@ test('nothing is written when the endpoint does not answer or answers nonsense',
   assert.deepEqual([nonsense.code, distrusted.code, await describe()], [1, 1, 'v1alpha1 stored; None; v1alpha1']);
 });
 
-test('for a Service, nothing is written without its Secret or without an answer', async () => {
+test('crd apply writes nothing for a Service whose Secret is missing or which does not answer', async () => {
   const missing = await apply('--conversion-service', 'default/convert');
   assert.equal(missing.code, 1);
   assert.match(missing.err, /Secret default\/image-watcher-conversion does not exist: start the service with the role convert first/);
@@ -175,7 +175,7 @@ test('for a Service, nothing is written without its Secret or without an answer'
   assert.deepEqual((await read())?.spec.conversion.webhook?.clientConfig, { service, caBundle: data['ca.crt'] });
 });
 
-test('the older definition is switched, and all policies are served in both versions', async () => {
+test('crd apply switches the older definition to two versions, and all policies are served in both', async () => {
   await installOld();
   const { code, err } = await apply(...withUrl());
   assert.equal(code, 0, err);
@@ -193,7 +193,7 @@ test('the older definition is switched, and all policies are served in both vers
   }
 });
 
-test('the older definition is restored when the API server cannot use the endpoint', async () => {
+test('crd apply restores the older definition when the API server cannot use the endpoint', async () => {
   const old = await installOld();
   const { code, err } = await apply('--conversion-url', endpoint.url, '--ca-file', strange.caFile, '--skip-probe', '--timeout', '0s');
   assert.equal(code, 1);
@@ -202,14 +202,14 @@ test('the older definition is restored when the API server cannot use the endpoi
   assert.deepEqual([crd?.spec, crd?.status.storedVersions], [old.spec, ['v1alpha1']]);
 });
 
-test('several commands that run at once agree', async () => {
+test('several crd apply commands that run simultaneously all succeed', async () => {
   await installOld();
   const all = await Promise.all(Array.from({ length: 4 }, () => apply(...withUrl())));
   for (const { code, err } of all) assert.equal(code, 0, err);
   assert.equal(await describe(), 'v1 stored, v1alpha1; Webhook; v1alpha1, v1');
 });
 
-test('a command that was interrupted between its steps is completed by the next one', async () => {
+test('crd apply completes what an interrupted crd apply has begun', async () => {
   await installOld();
   await apply(...withUrl(), '--storage', 'v1alpha1');
   assert.equal(await describe(), 'v1, v1alpha1 stored; Webhook; v1alpha1');
@@ -217,7 +217,7 @@ test('a command that was interrupted between its steps is completed by the next 
   assert.deepEqual([code, await describe()], [0, 'v1 stored, v1alpha1; Webhook; v1alpha1, v1']);
 });
 
-test('with cert-manager the definition is annotated, and its caBundle stays', async () => {
+test('crd apply --inject-ca-from annotates the definition for cert-manager, and leaves its caBundle unchanged', async () => {
   const args = ['--conversion-service', 'ops/convert', '--inject-ca-from', 'ops/convert', '--skip-probe'];
   assert.equal((await apply(...args)).code, 0);
   const caBundle = Buffer.from(endpoint.caPem).toString('base64');
@@ -232,7 +232,7 @@ test('with cert-manager the definition is annotated, and its caBundle stays', as
   });
 });
 
-test('without v1alpha1 there is no webhook and none is added, and the command is refused while v1alpha1 is stored or served', async () => {
+test('crd apply --v1-only needs no webhook, and is refused while v1alpha1 is stored or served', async () => {
   assert.equal((await apply('--v1-only')).code, 0);
   const policy = {
     apiVersion: 'operator.technomad.dev/v1',
@@ -250,7 +250,7 @@ test('without v1alpha1 there is no webhook and none is added, and the command is
   assert.match(served.err, /v1alpha1 is still served/);
 });
 
-test('a broken or missing kubeconfig is reported', async () => {
+test('crd apply reports a broken kubeconfig', async () => {
   const file = join(tempFolder('kubeconfig'), 'config');
   writeFileSync(file, 'nonsense');
   const { code, err } = await runCommand('crd', ['apply', '--kubeconfig', file]);

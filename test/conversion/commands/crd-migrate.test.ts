@@ -55,7 +55,7 @@ const isServed = (version: string) =>
     (error: unknown) => refusal(error) !== 404,
   );
 
-test('without a definition the command says what to do', async () => {
+test('crd migrate says what to do in a cluster without the definition', async () => {
   const { code, err } = await crd('migrate');
   assert.equal(code, 1);
   assert.match(err, /has no CustomResourceDefinition imagepolicies.*run "crd apply" first/);
@@ -64,7 +64,7 @@ test('without a definition the command says what to do', async () => {
   assert.match(content.out, /there is no CustomResourceDefinition/);
 });
 
-test('with the older definition there is nothing to migrate, and the command says what to do', async () => {
+test('crd migrate has nothing to migrate with the older definition, and says what to do', async () => {
   await cluster.request('POST', crds, oldCrd);
   await waitFor('it to be served', () => isServed('v1alpha1'));
   for (const name of ['first', 'forbidden', 'last']) await cluster.request('POST', policies('v1alpha1'), policy(name));
@@ -74,7 +74,7 @@ test('with the older definition there is nothing to migrate, and the command say
   assert.match(out, /storedVersions is \[v1alpha1\].*\n.*"crd apply" changes that to v1/);
 });
 
-test('two versions without a webhook are refused, because fields would be lost', async () => {
+test('crd migrate refuses two versions without a webhook, because fields would be lost', async () => {
   const before = await readCrd();
   const { out } = await runCommand('crd', ['print', '--kind', 'ImagePolicy', '-o', 'json']);
   const printed = JSON.parse(out) as { spec: Record<string, unknown> };
@@ -85,7 +85,7 @@ test('two versions without a webhook are refused, because fields would be lost',
   assert.equal((await stored())['first'], 'v1alpha1');
 });
 
-test('a policy that is refused does not stop the others, and storedVersions stays', async () => {
+test('a policy that the API server refuses does not stop the migration of others, and storedVersions stays', async () => {
   assert.equal((await crd('apply', ...withUrl())).code, 0);
   const rules = [{ apiGroups: ['operator.technomad.dev'], apiVersions: ['*'], operations: ['UPDATE'], resources: ['imagepolicies'] }];
   const validations = [{ expression: "object.metadata.name != 'forbidden'", message: 'nobody touches this one' }];
@@ -126,13 +126,13 @@ test('a policy that is refused does not stop the others, and storedVersions stay
   await waitFor('the rule to be gone', () => touch().then(() => true));
 });
 
-test('several migrations that run at once agree', async () => {
+test('several migrations that run simultaneously all succeed', async () => {
   const all = await Promise.all([crd('migrate'), crd('migrate'), crd('migrate')]);
   for (const { code, out, err } of all) assert.equal(code, 0, `${out}${err}`);
   assert.deepEqual([await storedVersions(), (await stored())['forbidden']], [['v1'], 'v1']);
 });
 
-test('--retire is refused while a policy needs v1alpha1, with all reasons', async () => {
+test('crd migrate --retire is refused while a policy needs v1alpha1, with all reasons', async () => {
   const patch = policy('first', { metadata: { name: 'first', labels: { a: 'b' } }, spec: undefined });
   await cluster.request('PATCH', `${policies('v1alpha1', 'first')}?fieldManager=flux`, patch, applied);
   const manifest = { 'kubectl.kubernetes.io/last-applied-configuration': JSON.stringify(policy('last')) };
@@ -150,7 +150,7 @@ test('--retire is refused while a policy needs v1alpha1, with all reasons', asyn
   assert.ok(await isServed('v1alpha1'));
 });
 
-test('--retire succeeds when the policies are applied as v1, is kept by crd apply, and can be reverted', async () => {
+test('crd migrate --retire succeeds when policies are applied as v1, is kept by crd apply, and can be reverted', async () => {
   const v1 = { apiVersion: 'operator.technomad.dev/v1', kind: 'ImagePolicy', metadata: { name: 'first', labels: { a: 'c' } } };
   await cluster.request('PATCH', `${policies('v1', 'first')}?fieldManager=flux`, v1, applied);
   await cluster.request('PATCH', policies('v1', 'last'), {
@@ -176,7 +176,7 @@ test('--retire succeeds when the policies are applied as v1, is kept by crd appl
   await waitFor('v1alpha1 to be back', () => isServed('v1alpha1'));
 });
 
-test('a downgrade stores v1alpha1, then restores the older definition with everything that it can express, and an upgrade works again', async () => {
+test('a downgrade stores v1alpha1 and restores the older definition with what it can express, and an upgrade works again', async () => {
   await cluster.request('PATCH', policies('v1', 'first'), { spec: { minAge: '2h' } });
   assert.equal((await crd('apply', '--storage', 'v1alpha1')).code, 0);
   const { code, out } = await crd('migrate');
@@ -217,7 +217,7 @@ function report(style: 'line' | 'lines' | 'json') {
   return { written, progress, at: (milliseconds: number) => (time = milliseconds) };
 }
 
-test('on a terminal the progress is one line that is redrawn, and then ended', () => {
+test('crd migrate shows its progress on a terminal in one line that is redrawn', () => {
   const { written, progress, at } = report('line');
   progress.update(counts(1), 1);
   at(100);
@@ -233,7 +233,7 @@ test('on a terminal the progress is one line that is redrawn, and then ended', (
   ]);
 });
 
-test('without a terminal the progress is an occasional line, and one at the end of each pass', () => {
+test('crd migrate prints its progress without a terminal now and then, and at the end of each pass', () => {
   const { written, progress, at } = report('lines');
   progress.update(counts(1), 1);
   at(4_000);
@@ -252,7 +252,7 @@ test('without a terminal the progress is an occasional line, and one at the end 
   ]);
 });
 
-test('with JSON output the progress is printed as JSON lines', () => {
+test('crd migrate -o json prints its progress as JSON lines', () => {
   const { written, progress, at } = report('json');
   at(10_000);
   progress.update(counts(500), 1);

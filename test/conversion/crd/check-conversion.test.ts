@@ -43,19 +43,19 @@ function check(timeoutMs: number): Promise<number> {
   return checkConversion(client, { crd, sample, timeoutMs, onProgress: () => undefined });
 }
 
-test('the timeout begins when the API server knows the version', async () => {
+test('the timeout of the conversion check begins when the API server knows the version', async () => {
   answerWrites(unknown, unknown, distrusted);
   await assert.rejects(check(0), /the API server cannot convert: .*certificate/);
   answerWrites(unknown, unknown, refuse(409, 'there is one of that name'));
   assert.equal(await check(0), 1);
 });
 
-test('a webhook that is not trusted at first is retried', async () => {
+test('the conversion check is repeated while the API server does not trust the webhook', async () => {
   answerWrites(distrusted, unknown, refuse(409, 'there is one of that name'));
   assert.equal(await check(60_000), 1);
 });
 
-test('an API server that never serves the version is an error', async (t) => {
+test('the conversion check fails if the API server never serves the version', async (t) => {
   let now = 0;
   t.mock.method(performance, 'now', () => (now += 20_000));
   answerWrites(unknown);

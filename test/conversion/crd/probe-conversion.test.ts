@@ -15,7 +15,7 @@ const address = Object.values(networkInterfaces())
   .find((one) => one?.family === 'IPv4' && !one.internal)?.address;
 
 describe(
-  'a Service probed through the API server',
+  'a conversion Service probed through the API server',
   { skip: address === undefined && 'this machine has no address but loopback ones' },
   () => {
     let cluster: ControlPlane;
@@ -48,9 +48,9 @@ describe(
     });
 
     const service = { namespace: 'default', name: 'convert', port: 443, path: '/convert' };
-    it('answers', () => probeConversion(client, { service }, sample));
+    it('passes the probe if it answers', () => probeConversion(client, { service }, sample));
 
-    it('fails if it does not exist or does not answer', async () => {
+    it('fails the probe if it does not exist or does not answer', async () => {
       await assert.rejects(
         probeConversion(client, { service: { ...service, name: 'nobody' } }, sample),
         /\(Service default\/nobody\) does not answer: .*--skip-probe/,
@@ -61,7 +61,7 @@ describe(
   },
 );
 
-describe('a URL', () => {
+describe('a conversion URL', () => {
   const client = {} as KubeClient;
   const wrong: [name: string, answer: AnswerReview, message: RegExp][] = [
     ['another status', () => ({ status: 503, body: 'starting' }), /does not answer: status 503: "starting"/],
@@ -79,7 +79,7 @@ describe('a URL', () => {
     ],
   ];
   for (const [name, answer, message] of wrong) {
-    it(`is refused when it answers with ${name}`, async () => {
+    it(`fails the probe if it answers with ${name}`, async () => {
       const endpoint = await startConversionEndpoint(answer);
       try {
         const caBundle = Buffer.from(endpoint.caPem).toString('base64');

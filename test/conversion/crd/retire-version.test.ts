@@ -9,9 +9,9 @@ const manifest = (content: string) => ({ annotations: { 'kubectl.kubernetes.io/l
 
 const cases: [name: string, metadata: object, expected: string[]][] = [
   ['an object that nobody has written', {}, []],
-  ['a write of these days', { managedFields: [entry({})] }, ['kubectl wrote it through that version at 2026-11-20T00:00:00Z']],
+  ['a recent write', { managedFields: [entry({})] }, ['kubectl wrote it through that version at 2026-11-20T00:00:00Z']],
   [
-    'a write at that moment',
+    'a write at the first moment that counts',
     { managedFields: [entry({ time: '2026-11-14T00:00:00Z' })] },
     ['kubectl wrote it through that version at 2026-11-14T00:00:00Z'],
   ],
@@ -24,11 +24,11 @@ const cases: [name: string, metadata: object, expected: string[]][] = [
   ],
   ['a manifest in that version', manifest('{"apiVersion":"example.com/v1alpha1"}'), ['its manifest was applied in that version']],
   ['a manifest in another version', manifest('{"apiVersion":"example.com/v1"}'), []],
-  ['something else in its place', manifest('nonsense'), []],
-  ['null in its place', manifest('null'), []],
+  ['nonsense in the place of the manifest', manifest('nonsense'), []],
+  ['null in the place of the manifest', manifest('null'), []],
 ];
 
 for (const [name, metadata, expected] of cases) {
-  test(`${name} is ${expected.length === 0 ? 'no use' : 'a use'} of the version`, () =>
+  test(`${name} ${expected.length === 0 ? 'does not count' : 'counts'} as a use of the version to retire`, () =>
     assert.deepEqual(versionUsesOf({ metadata: { namespace: 'a', name: 'b', ...metadata } }, { apiVersion, since }), expected));
 }

@@ -88,13 +88,13 @@ async function run(known = new Map<string, string>()): Promise<Run> {
 
 const totals = ({ rewritten, unchanged, gone, refused }: RewriteCounts) => [rewritten, unchanged, gone, refused.length];
 
-test('every object of every page is rewritten once, with the remaining number', async () => {
+test('the migration rewrites every object of every page once, and reports the remaining number', async () => {
   const { counts, progress } = await run();
   assert.deepEqual([counts.total, totals(counts), world.writes.toSorted()], [5, [5, 0, 0, 0], ['a', 'b', 'c', 'd', 'e']]);
   assert.deepEqual(progress, ['1/5', '2/5', '3/5', '4/5', '5/5']);
 });
 
-test('an object that is stored in the right version is not written, and a known one is not requested', async () => {
+test('the migration does not write an object in the right version, and does not request an object that it knows', async () => {
   world.objects.set('b', { resourceVersion: 7, isOld: false });
   const known = new Map([['uid-c', '10']]);
   assert.deepEqual(totals((await run(known)).counts), [3, 1, 0, 0]);
@@ -110,25 +110,25 @@ test('after a conflict the object is read again, and not written if the other wr
   assert.deepEqual(totals((await run()).counts), [4, 1, 0, 0]);
 });
 
-test('an object that others write constantly counts as stored by them', async () => {
+test('the migration counts an object that others write constantly as stored by these writes', async () => {
   world.faults.set('PATCH b', Array<() => void>(20).fill(refuse(409) as () => void));
   assert.deepEqual(totals((await run()).counts), [4, 1, 0, 0]);
 });
 
-test('an object that is deleted before the patch or after a conflict is skipped', async () => {
+test('the migration skips an object that is deleted before the patch or after a conflict', async () => {
   world.faults.set('PATCH b', [refuse(404)]);
   world.faults.set('PATCH c', [refuse(409)]);
   world.faults.set('GET c', [refuse(404)]);
   assert.deepEqual(totals((await run()).counts), [3, 0, 2, 0]);
 });
 
-test('requests that fail, are throttled or lose their connection are retried', async () => {
+test('the migration retries requests that fail, are throttled or lose their connection', async () => {
   world.faults.set('PATCH a', [refuse(429, 'too many', { 'retry-after': '0' }), refuse(500), ({ reset }) => reset()]);
   world.faults.set('GET ', [refuse(429), undefined, refuse(503)]);
   assert.deepEqual(totals((await run()).counts), [5, 0, 0, 0]);
 });
 
-test('an object that is refused does not stop the others', async () => {
+test('an object that the API server refuses does not stop the migration of others', async () => {
   world.faults.set('PATCH b', [refuse(422, 'b is invalid')]);
   world.faults.set('PATCH d', [refuse(403, 'd is forbidden')]);
   const { counts } = await run();
@@ -139,7 +139,7 @@ test('an object that is refused does not stop the others', async () => {
   ]);
 });
 
-test('an expired list starts again without the objects that are done', async () => {
+test('the migration starts an expired list again, without the objects that are done', async () => {
   world.faults.set('GET ', [undefined, undefined, refuse(410, 'expired')]);
   const before = server.exchanges.length;
   assert.deepEqual(totals((await run()).counts), [5, 0, 0, 0]);

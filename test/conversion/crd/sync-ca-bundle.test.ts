@@ -97,7 +97,7 @@ describe('the caBundle of the CustomResourceDefinition', () => {
       assert.equal(await sync(bundles[0] ?? ''), 'updated');
     });
 
-    it('is the same in the end when replicas write at once and somebody else edits', async () => {
+    it('is right in the end when replicas write simultaneously and somebody else edits', async () => {
       await setConversion(webhook({ url: 'https://127.0.0.1:9443/convert' }));
       const label = (value: string) => cluster.request('PATCH', path, { metadata: { labels: { value } } });
       await Promise.all([
