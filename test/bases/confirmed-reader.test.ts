@@ -27,7 +27,7 @@ function world() {
   return { objects, state, read: () => readConfirmed(stored, new AbortController().signal) };
 }
 
-test('a watch that received something recently costs no request', async () => {
+test('a policy is confirmed without a request if its watch has received something recently', async () => {
   const { state, read } = world();
   state.quietMs = confirmedForMs - 1;
   state.now = 10_000;
@@ -35,7 +35,7 @@ test('a watch that received something recently costs no request', async () => {
   assert.equal(state.reads, 0);
 });
 
-test('a quiet watch costs one request for all acts of 3 s', async () => {
+test('all confirmations of a policy within 3 s share one request while its watch is quiet', async () => {
   const { state, read } = world();
   for (const one of await Promise.all(Array.from({ length: 100 }, read))) assert.deepEqual(one, { object: stored, confirmedAt: 0 });
   state.now = confirmedForMs - 1;
@@ -51,7 +51,7 @@ for (const [what, live] of [
   ['was deleted', undefined],
   ['was created anew under its name', { ...stored, uid: 'other', resourceVersion: '12' }],
 ] as const)
-  test(`an object that ${what} is found although the watch has not said so, cached, and the watch reopened`, async () => {
+  test(`a policy that ${what} is detected although the watch has not reported it, and the watch is reopened`, async () => {
     const { objects, state, read } = world();
     state.live = live;
     assert.deepEqual((await read()).object, live);
@@ -59,21 +59,21 @@ for (const [what, live] of [
     assert.equal(state.reconnects, 1);
   });
 
-test('an object that the watch has not delivered yet is read', async () => {
+test('a policy that the watch has not delivered yet is read from the API server', async () => {
   const { objects, read } = world();
   objects.remove(stored);
   assert.equal((await read()).object, stored);
   assert.equal(objects.get('platform', 'java'), undefined);
 });
 
-test('an answer that takes longer than 3 s confirms nothing: it is asked for again, and then refused', async () => {
+test('an answer of the API server after more than 3 s does not confirm a policy: two more requests follow, then an error', async () => {
   const { state, read } = world();
   state.answersMs = confirmedForMs;
   await assert.rejects(read(), /took more than 3000 ms to answer whether platform\/java has changed/);
   assert.equal(state.reads, 3);
 });
 
-test('a read that fails confirms nothing, and is repeated', async () => {
+test('a failed request does not confirm a policy, and the next confirmation sends another one', async () => {
   const objects = createObjectStore<StoredObject>();
   objects.put(stored);
   let failures = 1;

@@ -28,7 +28,7 @@ function settingsOf(config: string, spec: object = {}, labels: Record<string, st
   return policy.spec.base;
 }
 
-test('a policy without an interval is polled as the configuration says, once a minute at most', () => {
+test('a policy of a base without an interval is polled as the configuration says, at most once a minute', () => {
   const intervalOf = (config: string, spec?: object) => settingsOf(config, spec).pollIntervalMs;
   assert.equal(intervalOf('{}'), 3_600_000);
   assert.equal(intervalOf('poll: {interval: 10m}'), 600_000);
@@ -38,7 +38,7 @@ test('a policy without an interval is polled as the configuration says, once a m
   assert.equal(intervalOf('poll: {interval: 10m}', { poll: { interval: '2m' } }), 120_000);
 });
 
-test('the value of the policy wins, then the default of its namespace, then that of the cluster', () => {
+test('a setting of a base comes from its policy, else from the default of its namespace, else from that of the cluster', () => {
   const config = `policyDefaults:
   minAge: 1h
   windows: [{from: "01:00", to: "02:00"}]
@@ -57,7 +57,7 @@ test('the value of the policy wins, then the default of its namespace, then that
   assert.equal(settingsOf(config).rollout, undefined);
 });
 
-test('defaults follow the labels of the namespace, and only what changes is reported', () => {
+test('defaults of bases follow the labels of the namespace, and only policies whose settings change are reported', () => {
   const labels = new Map<string, Record<string, string>>();
   const selector = { matchLabels: { tier: 'prod' } };
   const rules = { cluster: {}, namespaces: [{ selector, values: { minAge: 1_000 } }] };
@@ -78,20 +78,20 @@ test('defaults follow the labels of the namespace, and only what changes is repo
 describe('outside of the windows of the configuration', () => {
   const defaults = { windows: [{ from: '02:00', to: '03:00', timeZone: 'UTC' }] };
 
-  test('no workload is restarted before the next one opens', async () => {
+  test('no workload is restarted before the next window opens', async () => {
     const { restarted, until } = await restart(web(['a']), { a: pods(former) }, { defaults });
     assert.deepEqual([restarted, until?.toISOString()], [[], '2026-11-24T02:00:00.000Z']);
     assert.deepEqual((await restart(web(['a']), { a: pods(former) }, { defaults, windows: [] })).restarted, ['a']);
   });
 
-  test('no rebuild is requested before the next one opens', async () => {
+  test('no rebuild is requested before the next window opens', async () => {
     const { requested, until } = await act({ onNewBase: [trigger()] }, [imageOf('web')], { defaults });
     assert.deepEqual([requested, until?.toISOString()], [[], '2026-11-24T02:00:00.000Z']);
     const always = await act({ onNewBase: [trigger()], windows: [] }, [imageOf('web')], { defaults });
     assert.equal(always.requested.length, 1);
   });
 
-  test('a child is created without them, because it has them itself; and with none where the policy says so', async () => {
+  test('a child is created without windows of its own, or with an empty list if the policy of the base has an empty list', async () => {
     const updateOf = async (spec: object) => {
       const { created } = await act({ onNewBase: [rebase], ...spec }, [imageOf('web')], { defaults });
       return created.map(({ spec }) => spec.update);

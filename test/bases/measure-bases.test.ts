@@ -25,7 +25,7 @@ async function scrape(policies: readonly BaseImagePolicy[]): Promise<string[]> {
   return (await registry.metrics()).split('\n').filter((line) => line.startsWith('image_watcher_base_'));
 }
 
-test('counts the images of each policy by their state, and shows since when one is behind', async () => {
+test('metrics count the images of each policy of a base by their state, and show since when one is behind', async () => {
   assert.deepEqual(await scrape([policyOf('java', { images: { ...counts, overdue: 2 }, behindSince }), policyOf('new', {})]), [
     'image_watcher_base_images{namespace="platform",name="java",state="current"} 3',
     'image_watcher_base_images{namespace="platform",name="java",state="behind"} 2',
@@ -37,7 +37,7 @@ test('counts the images of each policy by their state, and shows since when one 
   ]);
 });
 
-test('measures at most 200 policies: first those that are behind for longest, then those with unknown images', async () => {
+test('metrics cover at most 200 policies of bases: first those longest behind, then those with unknown images', async () => {
   const current = Array.from({ length: 300 }, (_, index) => policyOf(`a${index}`, { images: { ...counts, behind: 0, unknown: 0 } }));
   const unsure = policyOf('y', { images: { ...counts, behind: 0 } });
   const lines = await scrape([...current, unsure, policyOf('z', { images: counts, behindSince })]);

@@ -38,7 +38,7 @@ const noticeOf = (kind: NoticeKind, tag = to) => ({
   },
 });
 
-test('the team of the workload gets that its rollout failed or was undone, and nothing of the policy', () => {
+test('a failed or undone rollout of a child is reported to the team of the workload, without details of the policy', () => {
   for (const kind of ['RolloutFailed', 'RolledBack'] as const)
     assert.deepEqual(rewrite(childOf(), noticeOf(kind)), {
       identity: ['child', kind],
@@ -53,11 +53,11 @@ test('the team of the workload gets that its rollout failed or was undone, and n
     });
 });
 
-test('an update, and the end of a rollout, are reported by the parent', () => {
+test('an update of a child, and the end of its rollout, are reported by its parent only', () => {
   for (const kind of ['Updated', 'RolledOut'] as const) assert.equal(rewrite(childOf(), noticeOf(kind)), undefined);
 });
 
-test('an update that its parent has not begun is that of a policy which somebody has written like a child, and is reported', () => {
+test('an update of a child that its parent has not begun is reported, because somebody may have written the child', () => {
   const updated = noticeOf('Updated');
   const under = (status: (typeof parent)['status']) => createNoticeForChild({ get: () => ({ ...parent, status }) })(childOf(), updated);
   const { latest } = parent.status;
@@ -70,7 +70,7 @@ test('an update that its parent has not begun is that of a policy which somebody
   assert.deepEqual(under(rebased('1.4.2-base.20261124')), updated);
 });
 
-test('what blocks a child, and what other policies report, stays as it is', () => {
+test('the notice that a child is blocked, and notices of policies without a parent, are not rewritten', () => {
   const blocked = noticeOf('Blocked');
   assert.deepEqual(rewrite(childOf(), blocked), blocked);
   const { parent: _, ...own } = childOf();

@@ -35,7 +35,7 @@ function ask(status: BaseStatus, { spec = {}, mayUse = true }: { spec?: object; 
   return { found: Object.keys(found), asked };
 }
 
-test('a base that waits is compared with the one that was selected before, and not with one that was rejected', () => {
+test('a base that waits for approval is compared with the base selected before, and not with a rejected one', () => {
   const history = [entry('b'), entry('d', 'Rejected'), entry('a')];
   const { found, asked } = ask({ pendingApproval, history });
   assert.deepEqual(found, ['now', 'before']);
@@ -43,7 +43,7 @@ test('a base that waits is compared with the one that was selected before, and n
   assert.deepEqual(ask({ pendingApproval, history: [entry('b')] }).found, ['now']);
 });
 
-test('nothing is asked where nothing waits, for a policy that cannot be used, or of a registry that is not allowed', () => {
+test('the origin of a base is not read if no base waits, the policy is unusable or its registry is not allowed', () => {
   for (const [status, more] of [
     [{ history: [entry('b'), entry('a')] }, {}],
     [{ pendingApproval }, { spec: { select: {} } }],
@@ -52,7 +52,7 @@ test('nothing is asked where nothing waits, for a policy that cannot be used, or
     assert.deepEqual(ask(status, more), { found: [], asked: [] });
 });
 
-test('the commits between two bases are in the list and in the answer about one', async (t) => {
+test('the API shows the commits between two bases in the list of bases and in the answer about one base', async (t) => {
   const { get } = start(t);
   const { body } = await get('/bases/platform/framework');
   assert.deepEqual(

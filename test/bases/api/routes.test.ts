@@ -5,7 +5,7 @@ import { digestOf } from '../../core/model/samples.ts';
 import { javaDependents, sampleView } from './sample-bases.ts';
 import { type Body, rights, start } from './start-bases.ts';
 
-test('every answer fits its schema', async (t) => {
+test('every answer of the API about bases fits its schema', async (t) => {
   const { get, routes } = start(t);
   for (const { method, path, answer, media } of routes) {
     if (method !== 'GET' || media !== undefined) continue;
@@ -57,7 +57,7 @@ test('the selected namespaces without consent are named, but only to those who m
   assert.deepEqual(await withoutConsent({ kind: 'none' }, denied), { total: 0, namespaces: [] });
 });
 
-test('every dependent is listed once, what needs attention first, with what can be done about it', async (t) => {
+test('every dependent of a base is listed once, those that need attention first, with the next step', async (t) => {
   const { body } = await start(t).get('/bases/platform/java/dependents');
   assert.equal(body.isComplete, true);
   assert.deepEqual(
@@ -102,7 +102,7 @@ test('dependents are filtered by state, namespace and name, and pages follow eac
     assert.equal((await get(`/bases/platform/java/dependents?${query}`)).status, 400, query);
 });
 
-test('without the list of the last reconcile, the dependents of the status are shown, and the answer says so', async (t) => {
+test('without the list of the last reconcile, the API shows the dependents in the status, and says that more may exist', async (t) => {
   const forgotten = sampleView({ readKept: () => Promise.resolve(undefined) });
   const outdated = sampleView({ readKept: () => Promise.resolve({ base: digestOf('9'), dependents: javaDependents }) });
   for (const view of [forgotten, outdated]) {
@@ -111,7 +111,7 @@ test('without the list of the last reconcile, the dependents of the status are s
   }
 });
 
-test('what runs no more, or without the consent of its owners, is not listed besides the status', async (t) => {
+test('a dependent is listed without workloads that are gone or whose owners do not consent', async (t) => {
   const { images } = sampleView();
   const view = sampleView({ images: { ...images, namespaceConsent: () => null } });
   const { body } = await start(t, { kind: 'none' }, view).get('/bases/platform/java/dependents');
@@ -160,22 +160,47 @@ const one = '/bases/platform/java';
 for (const [name, path, given, status] of [
   ['a caller without permissions sees no policy', one, ['list *', 'get shop'], 403],
   ['the permissions on ImagePolicies show no base', one, ['list *', 'get *'], 403],
-  ['who may get the policy sees it', one, ['get @platform'], 200],
-  ['who may get the policies of another namespace does not', one, ['get @other'], 403],
-  ['who may get the policy sees its dependents', `${one}/dependents`, ['get @platform'], 200],
-  ['who may not, sees no dependents', `${one}/dependents`, ['list @platform'], 403],
-  ['versions need the records as well', `${one}/versions`, ['get @platform'], 403],
-  ['who may list the records sees the versions', `${one}/versions`, ['get @platform', 'list baseimagerecords platform'], 200],
-  ['records without the policy show no versions', `${one}/versions`, ['list baseimagerecords platform'], 403],
-  ['a namespace without the permission is refused', '/bases?namespace=other', ['list @platform'], 403],
-  ['what does not exist is no secret to who may get it', '/bases/platform/nobody', ['get @platform'], 404],
-  ['a chain needs the permission on the policy', '/policies/shop/web/bases', ['get @platform'], 403],
+  ['a caller who may get the policy of a base sees it', one, ['get @platform'], 200],
+  ['a caller who may get policies of bases only in another namespace does not see the policy', one, ['get @other'], 403],
+  ['a caller who may get the policy of a base sees its dependents', `${one}/dependents`, ['get @platform'], 200],
+  ['a caller who may not get the policy of a base does not see its dependents', `${one}/dependents`, ['list @platform'], 403],
+  [
+    'a caller who may get the policy of a base but not list the records does not see its versions',
+    `${one}/versions`,
+    ['get @platform'],
+    403,
+  ],
+  [
+    'a caller who may get the policy of a base and list the records sees its versions',
+    `${one}/versions`,
+    ['get @platform', 'list baseimagerecords platform'],
+    200,
+  ],
+  [
+    'a caller who may list the records but not get the policy of a base does not see its versions',
+    `${one}/versions`,
+    ['list baseimagerecords platform'],
+    403,
+  ],
+  ['a caller without permission in a namespace is refused the list of its bases', '/bases?namespace=other', ['list @platform'], 403],
+  [
+    'a caller who may get policies of bases in the namespace learns that one does not exist',
+    '/bases/platform/nobody',
+    ['get @platform'],
+    404,
+  ],
+  [
+    'a caller who may not get the policy of an application does not see its chain of bases',
+    '/policies/shop/web/bases',
+    ['get @platform'],
+    403,
+  ],
 ] as const)
   test(name, async (t) => {
     assert.equal((await start(t, rights(...given)).get(path)).status, status);
   });
 
-test('a list, a chain and its order show only what the caller may see', async (t) => {
+test('the list and the chain of bases contain only what the caller may see', async (t) => {
   const listed = await start(t, rights('list @platform')).get('/bases');
   assert.deepEqual(
     listed.body.bases.map(({ name }) => name),
@@ -193,7 +218,7 @@ test('a list, a chain and its order show only what the caller may see', async (t
   );
 });
 
-test('a process without the role work, or before its list is complete, says so', async (t) => {
+test('a process without the role work, or before its list of bases is complete, answers 503', async (t) => {
   for (const view of ['none' as const, sampleView({ areKnown: () => false })]) {
     const { get } = start(t, { kind: 'none' }, view);
     for (const path of ['/bases', one, `${one}/dependents`, `${one}/versions`, '/policies/shop/web/bases'])

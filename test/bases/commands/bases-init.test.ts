@@ -104,7 +104,7 @@ async function readReport(...args: string[]): Promise<Report> {
 
 const short = (images: readonly string[]) => images.map((image) => image.replace(`${registry.host}/shop/`, ''));
 
-test('a policy is written for each line that is used, with what it would find', async () => {
+test('bases init writes a policy for each line of the base that is used, with the images that it would find', async () => {
   const { policies, leftOut, unrelated } = await readReport(base());
   assert.deepEqual(
     policies.map(({ policy, selects, images }) => [
@@ -136,7 +136,7 @@ test('a policy is written for each line that is used, with what it would find', 
   assert.deepEqual([leftOut.length, unrelated], [2, 3]);
 });
 
-test('a mutable tag is followed by its digest, and what was built on its former image is behind', async () => {
+test('bases init follows a mutable tag by its digest, and counts images on its former image as behind', async () => {
   const { policies } = await readReport(slim());
   assert.deepEqual(
     policies.map(({ policy, images }) => [policy.metadata.name, policy.spec, short(images.current), short(images.behind)]),
@@ -144,7 +144,7 @@ test('a mutable tag is followed by its digest, and what was built on its former 
   );
 });
 
-test('with -A, the comments say whose consent is missing, and what to add next', async () => {
+test('bases init -A writes comments that say whose consent is missing and what to add next', async () => {
   const { code, out, err } = await run([base(), '-A', '-n', world.namespace]);
   assert.equal(code, 0);
   assert.match(err, /^3 policies for 6 images; \d+ images left out, \d+ not built on the base\n$/);
@@ -172,7 +172,7 @@ test('with -A, the comments say whose consent is missing, and what to add next',
   assert.ok(report.policies.every(({ missingConsents }) => missingConsents.length === 0));
 });
 
-test('on a terminal, it asks which policies to write into which file', async () => {
+test('bases init asks on a terminal which policies to write into which file', async () => {
   const file = join(tempFolder('bases-init'), 'policies.yaml');
   const answers = ['c', 'n', 'y', 'n', file];
   const { code, out } = await run([base()], world.kubeconfig, { ask: () => Promise.resolve(answers.shift()) });
@@ -186,7 +186,7 @@ test('on a terminal, it asks which policies to write into which file', async () 
   );
 });
 
-test('the API server accepts what is written, and what is applied is not proposed again', async () => {
+test('the API server accepts the policies of bases init, which does not propose an applied policy again', async () => {
   // The tests before ran without the definition.
   await installPlainCrds(world.cluster);
   const { out } = await run([base()]);
@@ -214,8 +214,8 @@ test('the API server accepts what is written, and what is applied is not propose
   await world.cluster.request('DELETE', `${path}/base-java-21`);
 });
 
-describe('errors are one sentence', () => {
-  test('no image on the base, no base, no workloads', async () => {
+describe('bases init reports in one sentence', () => {
+  test('that no image is on the base, that the base does not exist, and that there are no workloads', async () => {
     await push('library/lonely', '1.0.0', 'lonely');
     const { code, out, err } = await run([`${registry.host}/library/lonely`]);
     assert.deepEqual([code, err], [1, '0 policies for 0 images; 1 image left out, 8 not built on the base\n']);

@@ -45,7 +45,7 @@ const show = (view: { columns?: number; isWide?: boolean }) =>
   formatBases(report, { isWide: view.isWide ?? false, now }, { columns: view.columns, out: assert.fail, err: assert.fail });
 const counts = '5 images, 2 behind, 1 unknown, 1 not built on it\n';
 
-test('a table has the images that are behind first, in natural order, and unrelated ones are only counted', () => {
+test('the report about a base shows images that are behind first, in natural order, and only counts unrelated images', () => {
   assert.equal(
     show({ columns: 140 }),
     `selected base: harbor.example.com/library/base-java:21.0.2 (sha256:222222222222, created 3d ago)
@@ -60,25 +60,25 @@ ${counts}`,
   );
 });
 
-test('the page of the documentation has the table as it is printed', () => {
+test('docs/base-images.md shows the report about a base as it is printed', () => {
   const page = readFileSync(join(import.meta.dirname, '../../../docs/base-images.md'), 'utf8');
   assert.ok(page.includes(`\`\`\`text\n${show({ columns: 140 })}\`\`\``));
 });
 
-test('a narrow terminal has workloads below their images, and no line of the table is too long', () => {
+test('the report about a base shows workloads below their images on a narrow terminal, without too long lines', () => {
   const lines = show({ columns: 100 }).split('\n');
   assert.ok(lines.every(({ length }) => length <= 100));
   assert.equal(lines[4], '  1: CronJob shop/report');
 });
 
-test('wide shows all workloads, digests and reasons, without control characters', () => {
+test('the wide report about a base shows all workloads, digests and reasons, without control characters', () => {
   const text = show({ isWide: true });
   assert.match(text, /Deployment shop\/web, StatefulSet shop\/web/);
   assert.match(text, /\n {2}a\\u\{1b\}\[31m reason that is red\n/);
   assert.match(text, / sha256:aaaaaaaaaaaa /);
 });
 
-test('programs get every field', () => {
+test('the report about a base for programs has every field', () => {
   assert.deepEqual(report.base, { repository, ...selected });
   assert.deepEqual(report.images[1], {
     image: 'harbor.example.com/shop/web:10',
@@ -101,7 +101,7 @@ test('programs get every field', () => {
   });
 });
 
-test('without any image on the base there is no table', () => {
+test('the report about a base has no table if no image is built on it', () => {
   const none = summarize(base, { selected: { tag: '1', digest: digest('2') }, judged: examined.slice(4), uncompared: 30 });
   assert.equal(
     formatBases(none, { isWide: false, now }, { out: assert.fail, err: assert.fail }),

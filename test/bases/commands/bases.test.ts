@@ -51,7 +51,7 @@ async function readReport(...args: string[]): Promise<Report> {
   return JSON.parse(out) as Report;
 }
 
-test('all fifty applications on the base are shown rightly, and no other is', async () => {
+test('the command bases shows all fifty applications on the base in their states, and no other images', async () => {
   const { images, summary, base: selected } = await readReport(base(), '--latest', '21');
   assert.deepEqual([selected.tag, selected.digest], ['21', pushed.versions.new.digest]);
   const shown = new Map(
@@ -79,7 +79,7 @@ test('all fifty applications on the base are shown rightly, and no other is', as
   }
 });
 
-test('--range selects the highest version in it; an image that is only known by a less exact tag may be newer', async () => {
+test('the command bases --range selects the highest version in the range, and says which images may be newer', async () => {
   const { base: selected, summary, images } = await readReport(base(), '--range', '21.x');
   const current = pushed.applications.filter(({ expected }) => expected.startsWith('Behind') && !expected.includes('untagged')).length;
   assert.equal(selected.tag, '21.0.1');
@@ -88,7 +88,7 @@ test('--range selects the highest version in it; an image that is only known by 
   assert.equal(unsure.length, pushed.applications.filter(({ expected }) => expected.startsWith('Current')).length);
 });
 
-test('--behind shows only the images that are behind, and --fail-on-behind exits with 1', async () => {
+test('the command bases --behind shows only images that are behind, and --fail-on-behind ends with 1', async () => {
   const behind = pushed.applications
     .filter(({ expected }) => expected.startsWith('Behind'))
     .map(({ path }) => `${registry.host}/${path}:1`);
@@ -101,7 +101,7 @@ test('--behind shows only the images that are behind, and --fail-on-behind exits
   assert.doesNotMatch(all.out, / Current | Unknown /);
 });
 
-test('the digest that pods run counts, not the one that the tag has now', async () => {
+test('the command bases judges the digest that pods run, not the one that the tag has now', async () => {
   const namespace = await world.cluster.namespace('pods');
   const kubeconfig = withNamespace(world.kubeconfig, namespace);
   const target = { host: registry.host, repository: 'pods/web', tag: '1' };
@@ -140,7 +140,7 @@ test('the digest that pods run counts, not the one that the tag has now', async 
   assert.match(err, /may not list statefulsets in the namespace .*: ask an administrator for this permission\n$/);
 });
 
-test('an image that cannot be read is unknown, with its reason', async () => {
+test('the command bases shows an image that cannot be read as unknown, with the reason', async () => {
   const namespace = await world.cluster.namespace('broken');
   const kubeconfig = withNamespace(world.kubeconfig, namespace);
   const images = {
@@ -164,8 +164,8 @@ test('an image that cannot be read is unknown, with its reason', async () => {
   assert.match(reasons[1] ?? '', /^the registry does not have /);
 });
 
-describe('errors are one sentence', () => {
-  test('a repository that there is not, no version, and no workloads', async () => {
+describe('the command bases reports in one sentence', () => {
+  test('that the repository, the version or the workloads do not exist', async () => {
     for (const [args, message] of [
       [[`${registry.host}/library/nothing`], /^the registry does not know 127\.0\.0\.1:\d+\/library\/nothing: check the name\n$/],
       [[base(), '--latest', 'none'], /^the registry does not have .*:none: select another version with --latest or --range\n$/],
@@ -179,7 +179,7 @@ describe('errors are one sentence', () => {
     }
   });
 
-  test('a registry that denies access', async () => {
+  test('that a registry denies access', async () => {
     const closed = await startRegistry({ htpasswd: { user: 'robot', password: 'secret' } });
     try {
       const file = join(tempFolder('bases'), 'config.yaml');

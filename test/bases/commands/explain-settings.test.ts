@@ -28,7 +28,7 @@ const explain = (...args: string[]) =>
   runCommand('explain', ['bipol/java', '-n', namespace, '--kubeconfig', cluster.kubeconfigPath, ...args]);
 const settingsIn = (out: string) => out.split('\n').flatMap((line) => (line.startsWith('·') ? [line.replaceAll(/ +/g, ' ')] : []));
 
-test('without a configuration, a setting is its own or built in', async () => {
+test('explain shows settings of a base without a configuration as those of the policy or built-in', async () => {
   assert.deepEqual(settingsIn((await explain()).out), [
     '· poll every 1h (built-in)',
     '· minAge 5m (policy)',
@@ -36,7 +36,7 @@ test('without a configuration, a setting is its own or built in', async () => {
   ]);
 });
 
-test('defaults of the cluster and of the namespace are named as such', async () => {
+test('explain names the default of the cluster or of the namespace as the source of a setting of a base', async () => {
   const config = join(tempFolder('explain-base'), 'config.yaml');
   const windows = '[{from: "01:00", to: "02:00", timeZone: UTC}]';
   writeFileSync(
@@ -57,7 +57,7 @@ test('defaults of the cluster and of the namespace are named as such', async () 
   });
 });
 
-test('nothing is said of settings where the service does not consider the namespace', async () => {
+test('explain shows no settings of a base in a namespace that the service does not watch', async () => {
   const config = join(tempFolder('explain-base'), 'config.yaml');
   writeFileSync(config, 'watch: {namespaces: [elsewhere]}');
   assert.deepEqual(settingsIn((await explain('--config', config)).out), []);

@@ -58,7 +58,7 @@ describe('get bipol', () => {
     );
   });
 
-  it('shows what is in the way below a policy that is not in order', async () => {
+  it('shows the message of a policy that is not Ready below its row', async () => {
     const { out } = await get('bipol', 'java');
     assert.match(
       out,
@@ -66,7 +66,7 @@ describe('get bipol', () => {
     );
   });
 
-  it('knows a policy by its resource and name, for programs too', async () => {
+  it('accepts policies by resource and name, also with output for programs', async () => {
     assert.equal(
       (await get('bipol/python', 'bipol/java', '-o', 'name')).out,
       'baseimagepolicy.operator.technomad.dev/python\nbaseimagepolicy.operator.technomad.dev/java\n',
@@ -74,7 +74,7 @@ describe('get bipol', () => {
     assert.equal((JSON.parse((await get('baseimagepolicies', 'java', '-o', 'json')).out) as { kind: string }).kind, 'BaseImagePolicy');
   });
 
-  it('refuses names of both kinds, and says that there is none', async () => {
+  it('refuses names of two kinds in one command, and reports that a policy does not exist', async () => {
     await assert.rejects(get('bipol/java', 'web'), /name ImagePolicy and BaseImagePolicy in separate commands/);
     const missing = await get('bipol/go');
     assert.equal(missing.code, 1);

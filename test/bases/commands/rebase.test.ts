@@ -45,7 +45,7 @@ async function assertSentence(running: ReturnType<typeof run>, pattern: RegExp):
   assert.match(err, /^[^\n]+\n$/);
 }
 
-test('the base is found, the image is written under a new tag, and repeating it changes nothing', async () => {
+test('the command rebase finds the base, writes the image under a new tag, and changes nothing when repeated', async () => {
   const pushed = await push();
   const image = `${pushed.app}:1.2.3`;
   const { code, out, err } = await run(image, ...onto(pushed));
@@ -64,7 +64,7 @@ test('the base is found, the image is written under a new tag, and repeating it 
   assert.deepEqual([rebased.code, rebased.out], [0, `${pushed.app}:${tag} is built on ${base}:21.0.2 already\n`]);
 });
 
-test('--dry-run writes nothing, and names the same digest', async () => {
+test('the command rebase --dry-run writes nothing, and names the digest of the image that would be written', async () => {
   const pushed = await push();
   const image = `${pushed.app}:1.2.3`;
   const from = ['--from', `${registry.host}/${pushed.order.newBase.source.path}:21.0.1`, '--tag', '$tag-base.20261123'];
@@ -76,7 +76,7 @@ test('--dry-run writes nothing, and names the same digest', async () => {
   assert.deepEqual([written['kind'], written['rebasedDigest']], ['rebased', rebasedDigest]);
 });
 
-test('a refusal names the rule, its reason and the remedy, and nothing is written', async () => {
+test('the command rebase refuses with the rule, its reason and the remedy, and writes nothing', async () => {
   const pushed = await push({ newBase: { config: { User: 'root', Env: ['PATH=/opt/java/bin:/usr/bin', 'JAVA_VERSION=21.0.2'] } } });
   const { code, out, err } = await run(`${pushed.app}:1.2.3`, ...onto(pushed));
   assert.deepEqual([code, out], [1, '']);
@@ -91,7 +91,7 @@ test('a refusal names the rule, its reason and the remedy, and nothing is writte
   assert.deepEqual([allowed.code, await tagsOf(pushed)], [0, ['1.2.3', 'patched']]);
 });
 
-test('an encrypted key signs the image, if the base is signed, and the application is or that is allowed', async () => {
+test('the command rebase signs with an encrypted key if the bases are signed, and the application is or that is allowed', async () => {
   const pushed = await push();
   const signing = ['--sign-key', keyFile, '--sign-password-file', join(folder, 'password')];
   const image = `${pushed.app}:1.2.3`;
@@ -125,7 +125,7 @@ test('an encrypted key signs the image, if the base is signed, and the applicati
   assert.deepEqual(Object.keys(layers[0]?.annotations ?? {}), ['dev.cosignproject.cosign/signature']);
 });
 
-test('wrong usage is explained', async () => {
+test('the command rebase explains wrong usage', async () => {
   const cases: [args: string[], message: RegExp][] = [
     [[], /name the image to rebase/],
     [['localhost/shop/web:1'], /name the new base with --onto/],
@@ -142,7 +142,7 @@ test('wrong usage is explained', async () => {
   }
 });
 
-test('a base that the image is not built on is said, with what to do', async () => {
+test('the command rebase reports that the image is not built on the base, and says what to do', async () => {
   const [one, other] = [await push(), await push({ oldBase: { layers: [{ 'etc/os-release': 'Alpine' }] } })];
   await assertSentence(
     run(`${other.app}:1.2.3`, ...onto(other)),
@@ -154,7 +154,7 @@ test('a base that the image is not built on is said, with what to do', async () 
   assert.match(err, /^[^\n]*\(LayersDiffer\).*other files[^\n]*\n$/);
 });
 
-test('an image, a base or a registry that is not there is one sentence', async () => {
+test('the command rebase reports a missing image, base or registry in one sentence', async () => {
   const pushed = await push();
   await assertSentence(run(`${pushed.app}:9.9.9`, ...onto(pushed)), /^the registry does not have \S+:9\.9\.9: check the name\n/);
   await assertSentence(

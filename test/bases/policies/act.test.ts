@@ -22,7 +22,7 @@ describe('act', () => {
     assert.deepEqual([created, requested], [[], []]);
   });
 
-  it('restarts nothing whose tag has no image on the new base', async () => {
+  it('restarts no workload whose tag has no image on the new base yet', async () => {
     const web = imageOf('web', { tag: 'main' });
     const { stateOf } = await run({ onNewBase: [{ restart: { images: ['*'] } }] }, [web]);
     assert.deepEqual(stateOf(web), {
@@ -32,7 +32,7 @@ describe('act', () => {
     });
   });
 
-  it('goes on showing which restart has failed when the base is rejected for it', async () => {
+  it('still shows which restart has failed after the base was rejected for it', async () => {
     const web = imageOf('web', { tag: 'main' });
     const [{ workload } = { workload: undefined }] = web.workloads;
     assert.ok(workload !== undefined);
@@ -242,7 +242,7 @@ describe('trigger', () => {
     assert.match(stateOf(web)?.message ?? '', /a source on evil\.example\.com, and the policy calls github\.com/);
   });
 
-  it('requests again what is pending, in case its job was lost, and what has failed once it is released', async () => {
+  it('requests a pending rebuild again, in case its job was lost, and a failed one after a release', async () => {
     const web = imageOf('web');
     const at = '2026-11-23T11:30:00Z';
     const pending = [{ pipeline, source: 'shop/web', at, state: 'Pending' as const }];
@@ -253,7 +253,7 @@ describe('trigger', () => {
     assert.deepEqual([released.requested.length, released.stateOf(web)?.reason], [1, 'RebuildPending']);
   });
 
-  it('takes the repository that the policy names', async () => {
+  it('requests the rebuild of the repository that the policy names', async () => {
     const { builtFrom: _, ...web } = imageOf('web');
     const github = { repository: 'shop/monorepo', event: 'base-image', secretRef };
     const { requested } = await run({ onNewBase: [trigger({ github })] }, [web, imageOf('api')]);
@@ -277,7 +277,7 @@ describe('trigger', () => {
     assert.equal(stateOf(api)?.state, 'Requested');
   });
 
-  it('requests anew what was requested when the base was selected before, unless that is under way', async () => {
+  it('requests a rebuild again that was requested when the base was selected before, unless it is under way', async () => {
     const web = imageOf('web');
     const rebuilds = [{ pipeline, source: 'shop/web', at: '2026-11-23T09:00:00Z', state: 'Requested' as const }];
     const status = { latest: { ...base, selectedAt: '2026-11-23T11:59:00Z' } };

@@ -16,7 +16,7 @@ const ports = {
 const policy = { namespace: 'platform', name: 'java', uid: 'u1' };
 const common = { schema: 1, policy, receivedAt: new Date(now).toISOString() } as const;
 
-test('a push without a digest, of the base or of an application, is looked at again when the registry has had its time', () => {
+test('a push without a digest, of the base or of an application, leads to a second reconcile after a delay', () => {
   const hint = { tag: 'stable', repository };
   const ofBase: BaseJob = { ...common, source: 'Webhook', cause: 'push:p1', eventId: 'p1', hint };
   const ofApplication: BaseJob = { ...common, source: 'TargetChange', cause: 'image:p2', pushed: repository, hint };
@@ -31,7 +31,7 @@ test('a push without a digest, of the base or of an application, is looked at ag
   }
 });
 
-test('a push with its digest, and a job without a push, are not', () => {
+test('a push with a digest, and a job without a push, lead to no second reconcile', () => {
   const digest = `sha256:${'a'.repeat(64)}`;
   const job: BaseJob = { ...common, source: 'TargetChange', cause: 'image:p3', pushed: repository };
   assert.equal(secondLookAfter({ ...job, hint: { tag: 'stable', digest, repository } }, ports), undefined);

@@ -164,7 +164,7 @@ const rows: Readonly<Record<string, { before: BaseStatus; after: BaseStatus; exp
 
 describe('notices between two statuses of a BaseImagePolicy', () => {
   for (const [name, { before, after, expected }] of Object.entries(rows))
-    it(name, () => {
+    it(`are the expected ones for ${name}`, () => {
       const found = baseNotices(policy, { before, after }, now).map(({ notice: { kind, digest, reason, message } }) =>
         [`${kind} ${digest?.at(-1) ?? ''}`, ...(reason === undefined ? [] : [`${reason}: ${message}`])].join(' '),
       );

@@ -33,9 +33,10 @@ describe('isAsPlanned', () => {
     ['another base that was selected', newer({ status: { latest: { ...base, digest: 'other', selectedAt: '' } } }), false],
     ['the base rejected by another replica', newer({ status: { ...planned.status, rejected: [{ ...base, at: '', message: '' }] } }), false],
   ] as const)
-    it(`${expected ? 'allows' : 'stops'}: ${what}`, () => assert.equal(isAsPlanned(planned, newest, base), expected));
+    it(`is ${expected} if the newest state of the policy is or has: ${what}`, () =>
+      assert.equal(isAsPlanned(planned, newest, base), expected));
 
-  it('stops what rests on an approval that was taken back', () => {
+  it('is false if the base was approved and the approval was withdrawn', () => {
     assert.equal(isAsPlanned({ ...planned, actions: approve(base.digest) }, newer({}), base), false);
     const { spec } = policyWith({ mode: 'Approval', approvals: {} });
     const approved = { ...planned, spec, actions: { approvals: [ada] } };
@@ -65,7 +66,7 @@ function start() {
 }
 
 describe('startBrake', () => {
-  it('stops at once when the watch reports a change', () => {
+  it('aborts the work on a policy as soon as the watch reports that the policy has changed', () => {
     const { brake, report } = start();
     report({ type: 'updated', object: newer({}) });
     report({ type: 'deleted', object: newer({ name: 'other' }) });
@@ -74,7 +75,7 @@ describe('startBrake', () => {
     assert.ok(brake.signal.reason instanceof PolicyChanged);
   });
 
-  it('refuses an act, and stops all others, when the API server says so although no watch has', async () => {
+  it('refuses an action and aborts all others if the API server has a change that the watch has not reported', async () => {
     const { brake, state } = start();
     await brake.confirm(base);
     state.live = newer({ generation: 2 });
@@ -82,7 +83,7 @@ describe('startBrake', () => {
     assert.equal(brake.signal.aborted, true);
   });
 
-  it('stops with its worker, for its reason, and follows nothing after it is released', () => {
+  it('aborts with its worker, for the same reason, and unsubscribes from the watch when it is released', () => {
     const { brake, worker, listeners } = start();
     worker.abort(new Error('the process stops'));
     assert.match(String(brake.signal.reason), /the process stops/);

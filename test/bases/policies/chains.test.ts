@@ -134,7 +134,7 @@ const others: [name: string, other: ReturnType<typeof policyOf>, versions: Versi
   ['the same base in another repository', policyOf('mirror', java), java, 'os java1 app', false],
 ];
 for (const [name, other, versions, layers, isLeft] of others)
-  test(`an application ${isLeft ? 'is left to' : 'is not left to'} ${name}`, async () => {
+  test(`a policy of a base ${isLeft ? 'leaves' : 'does not leave'} an application to another policy in this case: ${name}`, async () => {
     const { facts, found } = examined(layers, known);
     const between = await findBetween(
       own,
@@ -226,7 +226,7 @@ for (const [name, layers, other, waits] of rows)
       assert.match(describeBelow(first, selected).message ?? '', /library\/java:21\.0\.2, and 3\.2\.0 on \S+\/library\/java:21\.0\.1/);
   });
 
-test('the newest rebase of the selected image is selected, and none of another image of its tag', async () => {
+test('the newest rebase of the selected image is selected, and no rebase of another image that had its tag', async () => {
   const source = { registry: host, path: 'library/framework' };
   const madeFrom = (name: string, from: string, repository = `${host}/library/framework`): BuildFacts => ({
     ...image({ name, layers: { [amd64]: 'os java2 lib' } }),

@@ -25,7 +25,7 @@ const read = (written: object) => {
 };
 const [owner] = metadata.ownerReferences;
 
-test('what the service has written is a child', () => {
+test('a policy that the service has written for a base counts as its child', () => {
   for (const one of [manifest, manifestOf('docker.io/library/web'), manifestOf('localhost:5000/web', { kind: 'StatefulSet' })])
     assert.equal(isChildOf(read(one), parent), true, one.spec.image);
 });
@@ -41,6 +41,7 @@ for (const [what, written] of Object.entries({
   'with the name of a child for another workload': { spec: { ...spec, targets: [{ ...spec.targets[0], name: 'other' }] } },
   'with the name of a child that selects tags': { spec: { ...spec, select: { semver: {} } } },
 }))
-  test(`a policy ${what} is none: its updates are reported`, () => assert.equal(isChildOf(read(written), parent), false));
+  test(`a policy ${what} does not count as a child, so that its updates are reported`, () =>
+    assert.equal(isChildOf(read(written), parent), false));
 
-test('a policy whose parent is gone is none', () => assert.equal(isChildOf(read({}), undefined), false));
+test('a policy whose parent is gone does not count as a child', () => assert.equal(isChildOf(read({}), undefined), false));

@@ -12,7 +12,7 @@ const [tag, digest] = ['7.7.7-secret', digestOf('f')];
 const named = `${formatRepository(pushed)}:${tag}`;
 
 for (const hasRead of [false, true])
-  test(`a push of an application that a workload names is ${hasRead ? 'named' : 'not named'} while the registry does not show it`, async () => {
+  test(`a status ${hasRead ? 'names' : 'does not name'} a pushed application that the policy ${hasRead ? 'has' : 'has not'} read before`, async () => {
     const replica = createReplica({ registry: { hasRead: async () => hasRead } });
     const job = jobOf('TargetChange', { pushed, hint: { tag, digest } });
     await assert.rejects(replica.process(job), { reason: 'NotShownYet' });
@@ -20,7 +20,7 @@ for (const hasRead of [false, true])
     assert.equal(said.includes(tag), hasRead, said);
   });
 
-test('an application that the policy may not read neither stops the policy nor is named', async () => {
+test('an application that the policy may not read neither stops the reconcile nor appears in the status', async () => {
   const replica = createReplica({
     registry: {
       hasRead: async ({ path }) => path !== pushed.path,
@@ -36,7 +36,7 @@ test('an application that the policy may not read neither stops the policy nor i
   assert.ok(!said.includes(tag), said);
 });
 
-test('a push of a base that the policy has ceased to name is not asked for in the other one', async () => {
+test('a push to a repository that the policy does not name any more is not looked up in its new repository', async () => {
   const replica = createReplica();
   const hint = { tag, digest, repository: pushed };
   await replica.process(jobOf('Webhook', { hint, cause: 'push:1', eventId: '1' }));

@@ -64,12 +64,12 @@ async function rollOut(cached: string | undefined, stored: string | undefined): 
   return done;
 }
 
-for (const [what, cached, stored, expected] of [
-  ['is the one that it was created for', 'second', 'second', []],
-  ['is that one, which the cache does not know yet', 'first', 'second', ['read']],
-  ['was created anew', 'third', 'third', ['read', 'remove', 'create for third']],
-  ['is gone', undefined, undefined, ['read', 'remove']],
-  ['is gone for the cache alone', undefined, 'second', ['read']],
+for (const [what, { cached, stored }, expected] of [
+  ['is the one that it was created for', { cached: 'second', stored: 'second' }, []],
+  ['is that one, which the cache does not know yet', { cached: 'first', stored: 'second' }, ['read']],
+  ['was recreated', { cached: 'third', stored: 'third' }, ['read', 'remove', 'create for third']],
+  ['is gone', { cached: undefined, stored: undefined }, ['read', 'remove']],
+  ['is missing only in the cache', { cached: undefined, stored: 'second' }, ['read']],
 ] as const)
-  test(`of a child whose workload ${what}: ${expected.join(', ') || 'nothing'}`, async () =>
+  test(`a child whose workload ${what} leads to these actions: ${expected.join(', ') || 'none'}`, async () =>
     assert.deepEqual(await rollOut(cached, stored), expected));

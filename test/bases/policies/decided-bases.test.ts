@@ -56,7 +56,7 @@ for (const [what, policy, cause] of [
     /^WaitOver approvals-end:sha256:b/,
   ],
 ] as const)
-  test(`${cause === undefined ? 'nothing is needed' : 'a reconcile is needed'}: ${what}`, () => {
+  test(`a policy of a base needs ${cause === undefined ? 'no reconcile' : 'a reconcile'} if ${what}`, () => {
     const job = neededReconcile(policy, now);
     assert.equal(job !== undefined, cause !== undefined);
     if (cause !== undefined) assert.match(`${job?.source} ${job?.cause}`, cause);

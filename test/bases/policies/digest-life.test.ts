@@ -14,7 +14,7 @@ function lifeOf(interval: string, source: BaseJob['source'], asksRegistry: boole
   return digestLifeOf({ ...policy, spec: policy.spec }, job, asksRegistry) / 1_000;
 }
 
-test('a poll asks for every tag that has not been asked for half of its interval, and no poll is passed over', () => {
+test('a poll asks for every tag whose digest is older than half of the interval', () => {
   for (const [interval, seconds] of [
     ['1m', 30],
     ['10m', 300],
@@ -23,7 +23,7 @@ test('a poll asks for every tag that has not been asked for half of its interval
     assert.equal(lifeOf(interval, 'Poll', true), seconds, interval);
 });
 
-test('a push, which several policies may have at once, asks for nothing that was asked for a minute before, and a changed workload waits for the poll', () => {
+test('a push asks for no tag that was asked for within a minute, and a changed workload for none within the interval', () => {
   assert.equal(lifeOf('1h', 'Webhook', true), 60);
   assert.equal(lifeOf('1h', 'TargetChange', false), 3_600);
 });

@@ -24,7 +24,7 @@ function start() {
   return { state, read };
 }
 
-test('policies that ask for a tag at the same time share one request, and later ones ask for nothing while it is known', async () => {
+test('policies that ask for a tag simultaneously share one request, and its digest is remembered for later ones', async () => {
   const { state, read } = start();
   assert.deepEqual(await Promise.all(Array.from({ length: 20 }, () => read(60_000))), Array(20).fill('a'));
   state.now = 59_999;
@@ -35,14 +35,14 @@ test('policies that ask for a tag at the same time share one request, and later 
   assert.equal(state.asked, 2);
 });
 
-test('what a push has announced is asked for after the push, whatever is being asked for', async () => {
+test('a tag is requested after its push, even if an earlier request for it is under way', async () => {
   const { state, read } = start();
   const before = read(60_000);
   state.digest = 'b';
   assert.deepEqual([await before, await read(0), state.asked], ['a', 'b', 2]);
 });
 
-test('what a push has announced stays unknown while the registry does not say it, whatever an earlier question is answered', async () => {
+test('the digest of a pushed tag stays unknown until the registry shows it, whatever an earlier request is answered', async () => {
   const { state, read } = start();
   await read(60_000);
   state.digest = undefined;
@@ -64,14 +64,14 @@ test('what a push has announced stays unknown while the registry does not say it
   assert.equal(await ask(60_000, 'b', Promise.resolve()), 'b');
 });
 
-test('an image that the status shows without a digest is asked for', async () => {
+test('a tag that the status shows without a digest is requested', async () => {
   const { state, read } = start();
   await read(60_000);
   state.digest = 'b';
   assert.equal(await read(60_000, undefined), 'b');
 });
 
-test('a digest that the status does not show any more is asked for again, and one that the registry does not have is not remembered', async () => {
+test('a tag is requested again if the status shows another digest of it than the one remembered', async () => {
   const { state, read } = start();
   await read(60_000);
   state.digest = 'b';

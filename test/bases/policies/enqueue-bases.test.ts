@@ -188,7 +188,7 @@ describe('createBaseEnqueuer', () => {
     );
   });
 
-  it('makes jobs for the first list of a kind only for policies that were reconciled before: after a restart, it shows what has changed', async () => {
+  it('makes jobs for the first list of a kind only for policies that were reconciled before, as changes may have been missed', async () => {
     const jobsFor = (observedGeneration: number, isListed: boolean) => {
       const policy = policyOf({ ...settled, observedGeneration });
       const act = (enqueuer: ReturnType<typeof createBaseEnqueuer>) => {
@@ -231,7 +231,7 @@ describe('createBaseEnqueuer', () => {
     );
   });
 
-  it('makes a job when a Namespace comes to match or leaves a selector, or gives or withdraws its consent; for nothing else of it', async () => {
+  it('makes a job when a Namespace begins or ceases to match a selector or to consent, and for no other change of it', async () => {
     const spec = { workloads: [{ kinds: ['Deployment'], namespaceSelector: { matchLabels: { tier: 'apps' } } }] };
     const apps = { name: 'shop', resourceVersion: '1', labels: { tier: 'apps' }, allowPoliciesFrom: null };
     const other = { ...apps, labels: {} };
@@ -261,7 +261,7 @@ describe('createBaseEnqueuer', () => {
     }
   });
 
-  it('sends again what Redis did not take', async () => {
+  it('adds jobs again that Redis did not take', async () => {
     const jobs = await jobsAfter((enqueuer) => enqueuer.onWorkload({ type: 'deleted', object: inPlatform }), 1);
     assert.equal(jobs.length, 1);
   });
@@ -305,7 +305,7 @@ describe('enqueueWait', () => {
     assert.equal(jobs.length, 3);
   });
 
-  it('requests it again after an error', async () => {
+  it('requests a wait again after an error of Redis', async () => {
     const waits = new BoundedMap<string, number>(10);
     const cluster = { now: () => now };
     const failing = { addBaseJobs: () => Promise.reject(new Error('Redis is away')) };

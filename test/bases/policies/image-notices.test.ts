@@ -80,7 +80,7 @@ describe('notices about images on a base', () => {
   };
   for (const [name, [state, expected]] of Object.entries(rows)) it(name, () => assert.deepEqual(kinds(dueOf(state)), expected));
 
-  it('are one for each namespace, with its own workloads only', () => {
+  it('are sent one for each namespace, with the workloads of that namespace only', () => {
     const due = dueOf({ state: 'Behind', action: 'report' }, imageOf('web', ['shop', 'finance', 'shop']));
     assert.deepEqual(kinds(due), ['Behind shop', 'Behind finance']);
     assert.deepEqual(

@@ -111,7 +111,7 @@ describe('learnVersions', () => {
     assert.equal(relationOf(learnt, 'seventeen-1'), 'other');
   });
 
-  it('sends no request for what is known, except for tags that may have been moved', async () => {
+  it('sends no request for known versions, except for tags that may have been moved', async () => {
     const { tags, requests, learn } = world({ select: { semver: {} } });
     for (let patch = 0; patch < 400; patch++) tags.set(`1.0.${patch}`, `version-${patch}`);
     let learnt = await learn('1.0.399');
@@ -152,7 +152,7 @@ describe('learnVersions', () => {
     assert.deepEqual(tagsOf, { [digestFor('a')]: ['21', '21.0.1'], [digestFor('b')]: ['21', '21.0.2'] });
   });
 
-  it('says which tags cannot be read, and why, and reads them again without asking for all tags', async () => {
+  it('reports which tags cannot be read, and why, and reads these again without requesting all tags', async () => {
     const { tags, broken, requests, learn } = world({ select: { semver: {} } });
     tags.set('1.0.0', 'a').set('1.0.1', 'b').set('1.0.2', 'c');
     broken.add('a');

@@ -54,7 +54,7 @@ const namesOf = (images: ReturnType<typeof listImages>) =>
     ...workloads.map(({ workload }) => workload.name),
   ]);
 
-it('lists each image once, with all workloads and containers that run it', () => {
+it('the images of a policy contain each image once, with all workloads and containers that run it', () => {
   const workloads = [
     inNamespace('platform', 'a', { app: `${image}:1`, sidecar: `${image}:1` }, { initContainers: [{ name: 'init', image: `${image}:1` }] }),
     inNamespace('platform', 'b', { app: `${image}:1`, other: 'nginx' }),
@@ -73,7 +73,7 @@ it('lists each image once, with all workloads and containers that run it', () =>
   );
 });
 
-it('lists workloads of other namespaces only where they or their Namespace consent', () => {
+it('the images of a policy contain those of other namespaces only where the workloads or the Namespace consent', () => {
   const workloads = [
     inNamespace('platform', 'own', { app: `${image}:1` }),
     inNamespace('shop', 'open', { app: `${image}:2` }),
@@ -88,7 +88,7 @@ it('lists workloads of other namespaces only where they or their Namespace conse
   );
 });
 
-it('selects by labels and kinds', () => {
+it('the images of a policy are selected by labels and kinds of workloads', () => {
   const workloads = [
     inNamespace('platform', 'java', { app: `${image}:1` }, { labels: { runtime: 'java' } }),
     inNamespace('platform', 'node', { app: `${image}:2` }, { labels: { runtime: 'node' } }),
@@ -100,7 +100,7 @@ it('selects by labels and kinds', () => {
   assert.deepEqual(select(['Deployment', 'StatefulSet']), ['java', 'set']);
 });
 
-it('knows an image in use by any workload of any kind, by its tag or its digest', () => {
+it('an image counts as in use if any workload of any kind has its tag or its digest', () => {
   const digest = digestOf('a');
   const rebased = { repository: { registry: 'harbor.example.com', path: 'shop/web' }, tag: '1.2.3-base.20261123', digest };
   const isUsedBy = (name: string, more: Partial<Workload> = {}) =>

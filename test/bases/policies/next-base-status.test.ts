@@ -220,7 +220,7 @@ describe('nextBaseStatus', () => {
     assert.deepEqual([dependents.length, dependents[0]?.image, images?.total], [20, 'harbor.example.com/shop/z:1.2.3', 31]);
   });
 
-  it('is not Ready while a roll-out is under way, and Stalled when its base is rejected', () => {
+  it('is not Ready while a rollout is under way, and Stalled when its base is rejected', () => {
     const waves = { base: base.digest, pending: 2, progressing: 1, done: 1, failed: 0 };
     const rolling = next({}, found([imageOf('a', 'Behind')], { acted: { waves } }));
     assert.deepEqual(
@@ -254,7 +254,7 @@ describe('nextBaseStatus', () => {
   });
 });
 
-it('a problem keeps what was known', () => {
+it('a problem of a policy of a base leaves the counts and dependents in its status', () => {
   const before = next({}, found([imageOf('a', 'Behind')]));
   const after = withProblem(policyOf(before), { reason: 'RegistryUnavailable', message: 'no answer', isRetried: true }, at);
   assert.deepEqual([after.images, after.dependents, readyOf(after)?.reason], [before.images, before.dependents, 'RegistryUnavailable']);
@@ -264,7 +264,7 @@ it('a problem keeps what was known', () => {
   );
 });
 
-it('a suspended policy is Ready, and says so', () => {
+it('a suspended policy of a base is Ready with the reason Suspended', () => {
   assert.deepEqual(
     [readyOf(whileSuspended(policyOf(), at))?.status, readyOf(whileSuspended(policyOf(), at))?.reason],
     ['True', 'Suspended'],

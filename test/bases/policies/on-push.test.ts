@@ -42,7 +42,7 @@ async function jobsOf(policies: { readonly watching: readonly BaseImagePolicy[];
   return { keys: await onPush(push), jobs };
 }
 
-test('a policy that watches the repository is reconciled for the push, and one whose workloads run the image for a restart', async () => {
+test('a push reconciles policies that watch the repository as their base, and policies that restart workloads with its image', async () => {
   const { keys, jobs } = await jobsOf({ watching: [policyOf('java')], running: [policyOf('apps')] });
   assert.deepEqual(keys, ['shop/bipol:java']);
   const common = { schema: 1, generation: 3, receivedAt: '2026-03-01T12:00:01.500Z' };
@@ -65,7 +65,7 @@ test('a suspended policy is not reconciled for a push, and is not among those th
   assert.deepEqual([keys, jobs], [[], []]);
 });
 
-test('the records of five seconds are reported in one job, after them', () => {
+test('the results of rebuilds that are recorded within five seconds are reported by one job', () => {
   const at = (ms: number) => reportJob(policyOf('java'), now + ms);
   assert.equal(at(0).notBefore, '2026-03-01T12:00:05.000Z');
   assert.equal(at(3_000).cause, at(0).cause);

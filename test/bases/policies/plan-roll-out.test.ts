@@ -116,7 +116,7 @@ describe('planRollOut', () => {
     assert.deepEqual(created.toSorted(), ['a', 'b']);
   });
 
-  it('goes on with a wave that somebody has begun, before it begins another one', () => {
+  it('continues a wave that another replica has begun before it begins another wave', () => {
     const status = { lastWave: { base: base.digest, workloads: ['Deployment/shop/b'] } };
     const { begin, created } = plan({ a: undefined, b: undefined }, { waves: { maxParallel: 1 }, status });
     assert.deepEqual([begin, created], [[], ['b']]);
@@ -133,7 +133,7 @@ describe('planRollOut', () => {
     assert.deepEqual([next.begin, next.created], [['Deployment/shop/a'], ['a']]);
   });
 
-  it('does not go on with the wave of another base', () => {
+  it('does not continue the wave of another base', () => {
     const status = { lastWave: { base: digest('d'), workloads: ['Deployment/shop/b'] } };
     const { begin, created } = plan({ a: undefined, b: undefined }, { waves: { maxParallel: 1 }, status });
     assert.deepEqual([begin, created], [['Deployment/shop/a'], ['a']]);
@@ -182,7 +182,7 @@ describe('planRollOut', () => {
     assert.equal(waves.failed, 1);
   });
 
-  it('removes what something else blocks when the base is rejected, so that it does not begin later', () => {
+  it('removes a blocked child when the base is rejected, so that its rollout does not begin later', () => {
     const { rollBack, remove } = plan({ a: blocked, b: failed, c: { ...blocked, running: to } });
     const names = (children: readonly Child[]) => children.map(({ replacement }) => replacement.workload.name);
     assert.deepEqual([names(rollBack), names(remove)], [['c'], ['a']]);
@@ -207,7 +207,7 @@ describe('planRollOut', () => {
     assert.deepEqual(plan({ a: blocked, b: undefined }, { waves: canaries, canary: 'a' }).created, []);
   });
 
-  it('removes the child of a workload that the policy does not select any more, or whose image it does not rebase, and does not count a stale status', () => {
+  it('removes the child of a workload that the policy no longer selects or rebases, and does not count its stale status', () => {
     const { remove } = plan({ a: progressing, b: progressing }, { unselected: ['b'] });
     assert.deepEqual(
       remove.map(({ replacement }) => replacement.workload.name),
@@ -230,7 +230,7 @@ describe('planRollOut', () => {
     assert.equal(plan({ a: resumed }).waves.done, 0);
   });
 
-  it('creates anew, with the windows of the policy now, what waits for others; what has begun or failed goes on', () => {
+  it('recreates a waiting child with the current windows of the policy, and leaves one that has begun or failed', () => {
     const policy = parentPolicy({ waves: { maxParallel: 5, maxFailures: 5 }, more: { windows: [{ from: '02:00', to: '04:00' }] } });
     const [waits, runs, fails] = [
       childOf(replacementOf('a'), blocked),
@@ -258,7 +258,7 @@ describe('planRollOut', () => {
     assert.deepEqual(new Set(remove), new Set([updated, other]));
   });
 
-  it('replaces the child of a workload that was created anew, when the turn of that has come', () => {
+  it('replaces the child of a recreated workload when it is the turn of this workload', () => {
     const former = childOf({ ...replacementOf('a'), uid: 'former' }, done);
     const under = childOf({ ...replacementOf('b'), uid: 'uid-b' }, progressing);
     const planned = planRollOut({
@@ -275,7 +275,7 @@ describe('planRollOut', () => {
     assert.equal(former.policy.parent?.workload, 'former');
   });
 
-  it('creates no second child for a container that has one, because the workload is known in an older form then', () => {
+  it('creates no second child for a container that has one, because the cache may show an older state of the workload', () => {
     const status = { lastWave: { base: base.digest, workloads: ['Deployment/shop/a'] } };
     const child = childOf(replacementOf('a'), progressing);
     const older = { ...replacementOf('a'), from: '1.2.2', to: '1.2.2-base.20261123' };

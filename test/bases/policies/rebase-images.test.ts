@@ -7,8 +7,8 @@ const images = (names: string) => names.split('').map((name) => imageOf(name));
 const refused = { refused: { reason: 'UserChanged', message: 'the user is another one' } };
 const inWavesOf = (maxParallel: number, more: object = {}) => ({ onNewBase: [rebase], waves: { maxParallel, ...more } });
 
-describe('rebasing goes with the waves', () => {
-  it('rebases the first wave, rolls it out, then rebases the next one, and finds out whether the others could be', async () => {
+describe('rebasing in waves', () => {
+  it('rebases the first wave, rolls it out, then rebases the second wave, and checks whether later images could be rebased', async () => {
     const all = images('abcdef');
     const { steps, status, stateOf } = await run(inWavesOf(2), all);
     assert.deepEqual(steps, [
@@ -44,7 +44,7 @@ describe('rebasing goes with the waves', () => {
     assert.deepEqual([status.waves?.pending, status.waves?.progressing], [3, 2]);
   });
 
-  it('rebases the canaries, and ahead of their result what comes after them', async () => {
+  it('rebases the canaries, and the images of the next wave before the canaries have rolled out', async () => {
     const all = images('abcd');
     const { steps } = await run(inWavesOf(1, { canaries: { matchLabels: { canary: 'true' } } }), all, {
       findWorkload: ({ name }) =>
@@ -53,7 +53,7 @@ describe('rebasing goes with the waves', () => {
     assert.deepEqual(steps, ['rebase shop/d', 'create for harbor.example.com/shop/d', 'rebase shop/a', 'plan shop/b', 'plan shop/c']);
   });
 
-  it('goes on without an image whose registry fails, and tries that again', async () => {
+  it('continues without an image whose registry fails, and retries this image', async () => {
     const all = images('abc');
     const { created, stateOf, until } = await run(inWavesOf(1), all, {
       rebased(path) {
@@ -79,7 +79,7 @@ describe('rebasing goes with the waves', () => {
   describe('of a base in between, which no workload runs', () => {
     const framework = imageOf('framework', { workloads: [] });
 
-    it('is done at once without canaries', async () => {
+    it('begins immediately without canaries', async () => {
       const { steps } = await run(inWavesOf(1), [...images('ab'), framework]);
       assert.deepEqual(steps.slice(0, 3), ['rebase shop/a', 'rebase shop/framework', 'create for harbor.example.com/shop/a']);
     });
@@ -99,12 +99,12 @@ describe('rebasing goes with the waves', () => {
   });
 });
 
-describe('what was rebased on a base that is rejected', () => {
+describe('an image that was rebased on a base which is now rejected', () => {
   const rejected = { rejected: [{ ...base, at: new Date(now - 60_000).toISOString(), message: 'web crashes' }] };
   const [web, api] = [imageOf('web'), imageOf('api')];
   const messageOf = (state: { readonly message?: string } | undefined) => state?.message?.split(' again')[1];
 
-  it('is taken back, and the status says what became of it', async () => {
+  it('is deleted or marked as rejected, and the status says which of the two', async () => {
     const { steps, stateOf, until } = await run(inWavesOf(1), [web, api], {
       status: rejected,
       discarded: (path) => ({ tag: '1.2.3-base.20261123', result: path === 'shop/web' ? 'Deleted' : 'Kept' }),
@@ -120,14 +120,14 @@ describe('what was rebased on a base that is rejected', () => {
     );
   });
 
-  it('stays until nothing in the cluster runs it, which is tried again', async () => {
+  it('is kept as long as something in the cluster runs it, and its deletion is retried', async () => {
     const inUse = ['shop/web:1.2.3-base.20261123'];
     const { stateOf, until } = await run(inWavesOf(1), [web], { status: rejected, inUse });
     assert.match(messageOf(stateOf(web)) ?? '', /is deleted when nothing runs it any more/);
     assert.deepEqual(until, new Date(now + 60_000));
   });
 
-  it('is left an hour later', async () => {
+  it('is not deleted any more an hour after the rejection', async () => {
     const [one] = rejected.rejected;
     const old = { rejected: [{ ...one, at: new Date(now - 3_601_000).toISOString() }] };
     assert.deepEqual((await run(inWavesOf(1), [web], { status: old })).steps, []);

@@ -85,14 +85,14 @@ async function step(
 }
 
 describe('rebuilds', () => {
-  test('only those of canaries are requested first, and the others say what they wait for', async () => {
+  test('are requested for canaries first, and the status of other images says what they wait for', async () => {
     const { sources, reasons, messages } = await step({ canaries, maxParallel: 2 }, names);
     assert.deepEqual(sources, ['d']);
     assert.deepEqual(reasons, ['WavePending', 'WavePending', 'WavePending', 'RebuildPending']);
     assert.match(messages[0] ?? '', /requested when the 1 before it are rolled out/);
   });
 
-  test('the next ones are requested when the canary runs its result, and a pause has passed', async () => {
+  test('are requested for other images when the canary runs its rebuilt image and the pause has passed', async () => {
     const waves = { canaries, maxParallel: 2, pause: '10m' };
     const rebuilds = [requestOf('d')];
     const under = await step(waves, names, { rebuilds });
@@ -118,7 +118,7 @@ describe('rebuilds', () => {
     assert.deepEqual(next.sources, ['a', 'b']);
   });
 
-  test('a refused or overdue rebuild holds up nobody, but one of a canary does', async () => {
+  test('do not wait for a refused or overdue rebuild, unless it is that of a canary', async () => {
     for (const request of [requestOf('a', { state: 'Failed' }), requestOf('a', { at: minutesAgo(300) })]) {
       const { sources } = await step({ maxParallel: 1 }, ['a', 'b'], { rebuilds: [request] });
       assert.deepEqual(sources, ['b']);
@@ -130,7 +130,7 @@ describe('rebuilds', () => {
     }
   });
 
-  test('a failed rollout of a rebuilt image rejects the base, and nothing more is requested', async () => {
+  test('stop, and the base is rejected, when the rollout of a rebuilt image fails', async () => {
     const deadlineExceeded = { message: 'ReplicaSet "d-1" has timed out progressing.', at: minutesAgo(1) };
     const failing = { ...progressing, deadlineExceeded };
     const failed = {
@@ -149,7 +149,7 @@ describe('rebuilds', () => {
     assert.deepEqual(tolerant.sources, ['a', 'b']);
   });
 
-  test('a workload that was rolled back from a rebuilt image is a failure, also if somebody else writes the record', async () => {
+  test('stop, and the base is rejected, when a workload was rolled back from a rebuilt image', async () => {
     const rebuilt = factsOf({ name: 'rebuilt', layers: { 'linux/amd64': 'os java2 d' } });
     const newer = { ...factsOf({ name: 'newer', layers: { 'linux/amd64': 'os java2' } }), digest: base.digest };
     const known = [knownBase(newer, { repository: 'harbor.example.com/library/base-java', tags: [base.tag] })];
@@ -179,14 +179,14 @@ describe('rebuilds', () => {
     await assert.rejects(sourcesFor(recordOf(minutesAgo(5), rebuilt.digest)), away);
   });
 
-  test('nothing is requested while the windows are closed', async () => {
+  test('are not requested while the windows are closed', async () => {
     const windows = [{ from: '02:00', to: '03:00' }];
     const { sources, reasons, until, messages } = await step({}, ['a'], {}, { windows });
     assert.deepEqual([sources, reasons, until], [[], ['Window'], new Date('2026-11-24T02:00:00Z')]);
     assert.match(messages[0] ?? '', /the next window opens: 2026-11-24T02:00:00Z/);
   });
 
-  test('an image that is on the base for another reason takes no part', async () => {
+  test('do not wait for the rollout of an image that is on the base for another reason', async () => {
     const { sources } = await step({ maxParallel: 1 }, ['a'], {
       rebuiltNames: ['b'],
       findWorkload: workloads({ b: { rollout: progressing, setAt: minutesAgo(1) } }),
@@ -195,7 +195,7 @@ describe('rebuilds', () => {
   });
 });
 
-describe('canaries of another action', () => {
+describe('a policy that rebases some images and has others rebuilt', () => {
   const rebaseOf = (images: string) => ({ rebase: { images: [images], pushSecret: { name: 'rebaser' } } });
   const mixed = (rebased: string, behind: readonly string[], more: Parameters<typeof run>[2] = {}, waves: object = {}) =>
     run(
@@ -207,7 +207,7 @@ describe('canaries of another action', () => {
       },
     );
 
-  test('that are rebased come before rebuilds', async () => {
+  test('rebases canaries and waits for their rollout before it requests other rebuilds', async () => {
     const images = ['a', 'd'].map((name) => imageOf(name));
     const { requested, created, states } = await run({ onNewBase: [rebaseOf('*/shop/d'), trigger()], waves: { canaries } }, images, {
       findWorkload: workloads(),
@@ -220,7 +220,7 @@ describe('canaries of another action', () => {
     );
   });
 
-  test('that are rebuilt come before rebases', async () => {
+  test('requests rebuilds of canaries and waits for their rollout before it rebases other images', async () => {
     const { requested, created, steps, until } = await mixed('a', ['a', 'd']);
     assert.deepEqual([requested.map(({ source }) => source), created], [['shop/d'], []]);
     assert.ok(!steps.some((one) => one.startsWith('rebase')), steps.join());
@@ -231,7 +231,7 @@ describe('canaries of another action', () => {
     ['has not rolled out', { rollout: progressing, setAt: minutesAgo(1) }, true],
     ['has rolled out', { setAt: minutesAgo(11) }, false],
   ] as const)
-    test(`a rebuilt one that ${name} ${isHeld ? 'holds up rebases' : 'lets rebases go on'}`, async () => {
+    test(`${isHeld ? 'does not rebase' : 'rebases'} other images when a rebuilt canary ${name}`, async () => {
       const { created } = await mixed('a', ['a'], {
         rebuilt: [imageOf('d')],
         rebuilds: [requestOf('d')],
@@ -240,7 +240,7 @@ describe('canaries of another action', () => {
       assert.equal(created.length, isHeld ? 0 : 1);
     });
 
-  test('a failed one holds up rebases with as many failures as reject the base, unless it was released', async () => {
+  test('does not rebase after as many failures of rebuilt canaries as reject the base, except after a release', async () => {
     const deadlineExceeded = { message: 'ReplicaSet "d-1" has timed out progressing.', at: minutesAgo(1) };
     const failed = {
       rebuilt: [imageOf('d')],
@@ -255,7 +255,7 @@ describe('canaries of another action', () => {
     assert.equal((await mixed('a', ['a'], { ...failed, annotations })).created.length, 1);
   });
 
-  test('that cannot be rebuilt, because nothing names its source, is not waited for', async () => {
+  test('does not wait for a canary that cannot be rebuilt because nothing names its source', async () => {
     const images = [imageOf('a'), { ...imageOf('d'), builtFrom: 'https://elsewhere.example.com' }];
     const { created } = await run({ onNewBase: [rebaseOf('*/shop/a'), trigger()], waves: { canaries } }, images, {
       findWorkload: workloads(),

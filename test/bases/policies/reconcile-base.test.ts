@@ -7,7 +7,7 @@ import { createReplica, jobOf } from './replica.ts';
 const latest = (letter: string) => ({ tag: '1.2.3', digest: digestOf(letter), selectedAt: '2026-03-01T12:00:00Z' });
 
 describe('a replica that did not take the push of the newest base', () => {
-  it('asks the registry where another one has selected another base than it remembers', async () => {
+  it('asks the registry if another replica has selected another base than it remembers', async () => {
     const replica = createReplica();
     await replica.process(jobOf('Poll'));
     assert.equal(replica.status().latest?.digest, digestOf('a'));
@@ -17,7 +17,7 @@ describe('a replica that did not take the push of the newest base', () => {
     assert.equal(replica.status().latest?.digest, digestOf('c'));
   });
 
-  it('does not ask where nothing else was selected', async () => {
+  it('does not ask the registry if no other base was selected', async () => {
     const replica = createReplica();
     await replica.process(jobOf('Poll'));
     replica.requests.length = 0;
@@ -25,7 +25,7 @@ describe('a replica that did not take the push of the newest base', () => {
     assert.deepEqual(replica.requests, []);
   });
 
-  it('does not write a base over one that was selected while it asked the registry', async () => {
+  it('does not overwrite a base that another replica selected while it asked the registry', async () => {
     const replica = createReplica();
     replica.beforeWrite = () => {
       replica.tags.set('1.2.3', digestOf('c'));
@@ -35,7 +35,7 @@ describe('a replica that did not take the push of the newest base', () => {
     assert.equal(replica.status().latest?.digest, digestOf('c'));
   });
 
-  it('does not report a base over one that was selected while it looked at the images', async () => {
+  it('does not overwrite a base that another replica selected while it compared the images', async () => {
     const replica = createReplica();
     await replica.process(jobOf('Poll'));
     replica.beforeWrite = () => {
@@ -46,7 +46,7 @@ describe('a replica that did not take the push of the newest base', () => {
     assert.equal(replica.status().latest?.digest, digestOf('c'));
   });
 
-  it('asks for the tags of applications again after a suspension, during which pushes have passed it by', async () => {
+  it('asks for the tags of applications again after a suspension, because it ignored pushes during it', async () => {
     const replica = createReplica();
     await replica.process(jobOf('Poll'));
     const [ready] = replica.status().conditions ?? [];
@@ -59,7 +59,7 @@ describe('a replica that did not take the push of the newest base', () => {
     assert.deepEqual(replica.requests, []);
   });
 
-  it('asks for a tag of an application where another one has seen another image under it than it remembers', async () => {
+  it('asks for the tag of an application if another replica has seen another image under this tag than it remembers', async () => {
     const replica = createReplica();
     await replica.process(jobOf('Poll'));
     replica.requests.length = 0;
@@ -93,7 +93,7 @@ it('a new base is in the status, without counts and not ready, before the images
 describe('a registry that announces an image before it shows it', () => {
   const pushed = { registry: 'harbor.example.com', path: 'shop/app' };
 
-  it('is asked for the base again, as long as it may be on its way', async () => {
+  it('is asked for a base again until it shows the announced image', async () => {
     const replica = createReplica();
     await replica.process(jobOf('Poll'));
     for (const hint of [{ tag: '1.2.3', digest: digestOf('c') }, { tag: '1.2.3' }])
@@ -103,7 +103,7 @@ describe('a registry that announces an image before it shows it', () => {
     assert.equal(replica.status().latest?.digest, digestOf('c'));
   });
 
-  it('is asked for an application again', async () => {
+  it('is asked for an application again until it shows the announced image', async () => {
     const replica = createReplica();
     const job = jobOf('TargetChange', { pushed, hint: { tag: 'main', digest: digestOf('f') } });
     await assert.rejects(replica.process(job), { reason: 'NotShownYet' });
@@ -111,7 +111,7 @@ describe('a registry that announces an image before it shows it', () => {
     await replica.process(job);
   });
 
-  it('is asked again for an application that it does not show now, and what was known of it does not count', async () => {
+  it('is asked again for an application that it failed to show, whose state is Unknown until then', async () => {
     let head = (tag: string): Promise<{ digest: string }> => Promise.resolve({ digest: digestOf(tag === 'main' ? 'd' : 'a') });
     const layers = { a: ['1'], d: ['1', '2'], e: ['1', '3'] };
     const replica = createReplica({ layers, registry: { headManifest: (_, tag) => head(tag), readTag: (_, tag) => head(tag) } });
@@ -129,7 +129,7 @@ describe('a registry that announces an image before it shows it', () => {
     assert.equal(main()?.digest, digestOf('e'));
   });
 
-  it('is believed after its time', async () => {
+  it('is not asked again for an announced image when the time for showing it has passed', async () => {
     const replica = createReplica();
     const receivedAt = new Date(startTime - 600_000).toISOString();
     await replica.process(jobOf('TargetChange', { pushed, receivedAt, hint: { tag: 'main', digest: digestOf('f') } }));
@@ -153,7 +153,7 @@ describe('a version of the base whose configuration does not show its layers', (
     });
 });
 
-describe('what a policy remembers', () => {
+describe('the record of the versions of a base', () => {
   const layers = { a: ['1'], d: ['1', '2'], e: ['3'] };
   const remember = async (main: string | undefined) => {
     const replica = createReplica({ layers });
@@ -164,7 +164,7 @@ describe('what a policy remembers', () => {
     return replica;
   };
 
-  it('says on which versions images ran, so that one that is unreadable later does not lose its base', async () => {
+  it('includes on which versions of the base images ran, so that an image unreadable later keeps its base', async () => {
     const { added, process } = await remember('d');
     const used = () => added.map(({ versions }) => versions.map(({ used = false }) => used).includes(true));
     assert.deepEqual(used(), [true]);
@@ -176,7 +176,7 @@ describe('what a policy remembers', () => {
     );
   });
 
-  it('loses nothing while an image cannot be read', async () => {
+  it('includes all versions while an image cannot be read', async () => {
     for (const [main, keepsAll] of [
       ['d', false],
       [undefined, true],

@@ -56,13 +56,13 @@ describe('rememberRebases', () => {
   const rebased = { tag: '1.2.3-base.20261123', digest: digest('c') };
   const refused = { refused: { reason: 'UserChanged', message: 'the user changes' } };
 
-  it('asks once for the same rebase, and again after an hour', async () => {
+  it('requests the same rebase once, and again after an hour', async () => {
     const steps = [0, 10 * minute, 40 * minute].map((after): [number, RebaseOrder] => [after, orderOf()]);
     assert.equal(await countOf(steps, rebased), 1);
     assert.equal(await countOf([...steps, [11 * minute, order]], rebased), 2);
   });
 
-  it('asks again for another image, base, old base, tags of it, repository, date or access, and to write what was only planned', async () => {
+  it('requests again for another image, base, old base, its tags, repository, date or access, and to write a planned one', async () => {
     const { image, base } = order;
     const others: RebaseOrder[] = [
       { ...order, image: { ...image, digest: digest('d') } },
@@ -87,7 +87,7 @@ describe('rememberRebases', () => {
     );
   });
 
-  it('asks again when the policy has changed, or a user requests it', async () => {
+  it('requests a rebase again when the policy has changed or a user requests it', async () => {
     const again = orderOf(1, { 'operator.technomad.dev/requested-at': '2026-11-23T10:00:00Z' });
     assert.equal(
       await countOf(
@@ -98,7 +98,7 @@ describe('rememberRebases', () => {
     );
   });
 
-  it('asks again for a refused image after a minute', async () => {
+  it('requests the rebase of a refused image again after a minute', async () => {
     assert.equal(
       await countOf(
         [
@@ -128,7 +128,7 @@ describe('rememberRebases', () => {
     await assert.rejects(rebase(order, permit), /attempt 2/);
   });
 
-  it('knows which orders it would not ask for', async () => {
+  it('knows which rebases it would not request again', async () => {
     let now = 0;
     const port = rememberRebases({ rebase: () => Promise.resolve(refused), discard }, () => now);
     await port.rebase(order, permit);
@@ -137,7 +137,7 @@ describe('rememberRebases', () => {
     assert.equal(port.isRebaseKnown(order), false);
   });
 
-  it('takes back once in an hour what is not in use, and rebases anew what was taken back', async () => {
+  it('discards an image that is not in use once an hour, and rebases again after a discard', async () => {
     const asked: string[] = [];
     let result: 'InUse' | 'Deleted' = 'InUse';
     const port = rememberRebases(
@@ -156,7 +156,7 @@ describe('rememberRebases', () => {
     assert.deepEqual(asked, ['rebase', 'discard', 'discard', 'rebase']);
   });
 
-  it('rebases anew after a release, because another replica may have taken back what was rebased', async () => {
+  it('rebases again after a release, because another replica may have discarded the rebased image', async () => {
     const released = orderOf(1, { 'operator.technomad.dev/release': '2026-11-23T10:00:00Z' });
     const steps = [order, released].map((one): [number, RebaseOrder] => [0, one]);
     assert.equal(await countOf(steps, rebased), 2);

@@ -5,12 +5,12 @@ import { digestFor } from '../recognize/samples.ts';
 import { base, complete, former, incomplete, now, pods, rebuilt, run, unavailable, web, workloadOf } from './restart-run.ts';
 
 describe('restartOutdated', () => {
-  it('leaves alone what was created anew under the name of a selected workload', async () => {
+  it('does not restart a workload that was recreated with other labels under the name of a selected one', async () => {
     const { restarted } = await run(web(['a']), { a: pods(former, { labels: { unselected: 'yes' } }) });
     assert.deepEqual(restarted, []);
   });
 
-  it('restarts nothing after the consent of the Namespace was withdrawn, and reads it only where it decides', async () => {
+  it('restarts nothing after the consent of the Namespace was withdrawn, and reads this consent only if it decides', async () => {
     const elsewhere = web(['a'], {}, 'shop');
     const allowed = pods(former, { allowPoliciesFrom: 'platform' });
     assert.deepEqual((await run(elsewhere, { a: allowed })).restarted, ['a']);
@@ -21,12 +21,12 @@ describe('restartOutdated', () => {
     assert.match(withdrawn.state?.message ?? '', /its owners have withdrawn their consent/);
   });
 
-  it('restarts nothing more when the policy is not confirmed', async () => {
+  it('restarts nothing when the policy cannot be confirmed', async () => {
     const confirm = () => Promise.reject(new Error('the policy has changed meanwhile'));
     assert.deepEqual((await run(web(['a', 'b']), { a: pods(former), b: pods(former) }, { confirm })).restarted, []);
   });
 
-  it('restarts what still runs the image on the former base', async () => {
+  it('restarts a workload that still runs the image on the former base', async () => {
     const { restarted, state, status } = await run(web(['a']), { a: pods(former) });
     assert.deepEqual([restarted, state?.state, status.waves?.progressing], [['a'], 'Updating', 1]);
   });
@@ -83,7 +83,7 @@ describe('restartOutdated', () => {
     assert.deepEqual([restarted, status.waves?.progressing, status.waves?.pending, until], [[], 1, 1, new Date(now + 10_000)]);
   });
 
-  it('reads the image that pods run again where the registry does not answer, and forgets no workload', async () => {
+  it('retries to read the image of pods when the registry does not answer, and still counts their workload', async () => {
     const unreadImage = new Error('GET manifests: the registry does not answer');
     const { restarted, status, until } = await run(web(['a']), { a: pods(former) }, { unreadImage });
     assert.deepEqual([restarted, status.waves?.progressing, until], [[], 1, new Date(now + 10_000)]);
@@ -97,7 +97,7 @@ describe('restartOutdated', () => {
     assert.deepEqual(restarted, ['b']);
   });
 
-  it('waits for a window', async () => {
+  it('waits for the next window', async () => {
     const { restarted, until } = await run(web(['a']), { a: pods(former) }, { windows: [{ from: '13:00', to: '14:00' }] });
     assert.deepEqual([restarted, until], [[], new Date('2026-11-23T13:00:00Z')]);
   });
@@ -111,7 +111,7 @@ describe('restartOutdated', () => {
     assert.deepEqual((await run(web(['b']), { b: pods(former) }, { status: { rejected } })).restarted, []);
   });
 
-  it('tries again when a workload has changed meanwhile', async () => {
+  it('tries again when the workload has changed since it was read', async () => {
     const { until, restarted } = await run(web(['a']), { a: pods(former) }, { isUnchanged: false });
     assert.deepEqual([restarted, until], [[], new Date(now + 10_000)]);
   });
@@ -140,7 +140,7 @@ describe('restartOutdated', () => {
     assert.deepEqual(second.restarted, []);
   });
 
-  it('keeps what another policy restarted the workload for', async () => {
+  it('keeps the digest for which another policy restarted the workload', async () => {
     const { digests } = await run(web(['a']), { a: pods(former, { restartedFor: [sidecar] }) });
     assert.deepEqual(digests, [rebuilt, sidecar]);
   });
@@ -167,26 +167,26 @@ describe('restartOutdated', () => {
     ['a restart whose time was removed', pods(former, { restartedFor: [rebuilt] })],
     ['a restart whose time is in the future', pods(former, { restartedFor: [rebuilt], restartedAt: '2099-01-01T00:00:00Z' })],
   ] as const)
-    it(`does not reject the base for ${what}, and goes on with the others`, async () => {
+    it(`does not reject the base for ${what}, and continues with other workloads`, async () => {
       const waves = { base: base.digest, pending: 1, progressing: 0, done: 1, failed: 0, lastDoneAt: '2026-11-01T12:00:00Z' };
       const { status, restarted } = await run(web(['a', 'b']), { a: running, b: pods(former) }, { status: { waves } });
       assert.deepEqual([status.rejected, status.waves?.failed, restarted], [undefined, 0, ['b']]);
     });
 
-  it('does not restart what would not replace its pods, and says why', async () => {
+  it('does not restart a workload that would not replace its pods, and says why', async () => {
     const onDelete = { ...complete, haltedBecause: 'its update strategy is OnDelete' };
     const { restarted, state } = await run(web(['a']), { a: pods(former, { rollout: onDelete }) });
     assert.deepEqual([restarted, state?.state], [[], 'Behind']);
     assert.match(state?.message ?? '', /its update strategy is OnDelete/);
   });
 
-  it('restarts what failed again after a release, and does not fail for it at once', async () => {
+  it('restarts a failed workload again after a release, without rejecting the base again immediately', async () => {
     const failed = pods(former, { restartedFor: [rebuilt], restartedAt: '2026-11-23T11:40:00Z', rollout: incomplete });
     const { restarted, status } = await run(web(['a']), { a: failed }, { actions: { release: '2026-11-23T11:59:00Z' } });
     assert.deepEqual([restarted, status.rejected], [['a'], undefined]);
   });
 
-  it('goes on with the next workload where a restart is refused, and says so', async () => {
+  it('continues with the next workload when a restart is refused, and reports the refusal', async () => {
     const { restarted, status, state, until } = await run(web(['a', 'b']), { a: pods(former), b: pods(former) }, { refused: ['a'] });
     assert.deepEqual([restarted, status.waves?.progressing, status.waves?.pending], [['b'], 1, 0]);
     assert.equal(state?.state, 'Updating');
@@ -196,7 +196,7 @@ describe('restartOutdated', () => {
     assert.match(alone.state?.message ?? '', /denied by a webhook/);
   });
 
-  it('waits for what a replica whose clock is ahead has just restarted', async () => {
+  it('waits for a workload that a replica whose clock is ahead has just restarted', async () => {
     const ahead = pods(former, { restartedFor: [rebuilt], restartedAt: '2026-11-23T12:00:30Z', rollout: incomplete });
     const { status, state } = await run(web(['a']), { a: ahead });
     assert.deepEqual([status.rejected, state?.state], [undefined, 'Updating']);

@@ -40,7 +40,7 @@ describe('an image is behind while pods run the one before', () => {
       { restartedFor: [digestOf('e')], restartedAt: '2026-02-01T12:00:00Z' },
       /restart it with kubectl/,
     ],
-  ] as const satisfies readonly (readonly [string, Partial<RunningPods>, RegExp])[])
+  ] as const satisfies readonly (readonly [what: string, pods: Partial<RunningPods>, message: RegExp])[])
     it(what, async () => {
       const { status, ready } = await push(pods);
       const [dependent] = status.dependents ?? [];
@@ -50,7 +50,7 @@ describe('an image is behind while pods run the one before', () => {
       assert.notEqual(status.behindSince, undefined);
     });
 
-  it('but not after they run the new one', async () => {
+  it('until they run the new image', async () => {
     const { status, ready } = await push({ digests: new Map([['web', new Set([digestOf('e')])]]), pullsAlways: [] });
     assert.deepEqual([status.images?.behind, status.images?.current, ready?.reason], [0, 1, 'UpToDate']);
   });
@@ -59,7 +59,7 @@ describe('an image is behind while pods run the one before', () => {
 describe('restarts that wait for a window', () => {
   const windows = [{ days: ['Sat'], from: '02:00', to: '04:00', timeZone: 'UTC' }];
 
-  it('are not reported as begun, and begin when it opens', async () => {
+  it('are not reported as begun, and begin when the window opens', async () => {
     const { status, ready, record, jobs } = await push({}, { windows });
     const message = '1 of 1 workloads are restarted when the next window opens: 2026-03-07T02:00:00Z; 1 of 1 images are behind 1.2.3';
     assert.deepEqual([ready?.status, ready?.reason, ready?.message], ['False', 'Window', message]);
@@ -70,7 +70,7 @@ describe('restarts that wait for a window', () => {
     assert.deepEqual(times, ['2026-03-07T02:00:00.000Z']);
   });
 
-  it('are under way where one has begun before', async () => {
+  it('are reported as Progressing if one restart has begun before', async () => {
     const rollout = { ...complete, updated: 0, available: 0, wasComplete: false, isIncomplete: true };
     const begun = { rollout, restartedFor: [digestOf('e')], restartedAt: '2026-03-01T11:59:00Z' };
     const { ready, record } = await push(begun, { windows });
@@ -82,7 +82,7 @@ for (const [mode, reason] of [
   ['Approval', 'ApprovalRequired'],
   ['DryRun', 'DryRun'],
 ] as const)
-  it(`with mode: ${mode}, what would be restarted is behind`, async () => {
+  it(`with mode: ${mode}, an image whose workload would be restarted is behind`, async () => {
     const { status } = await push({}, { mode });
     assert.deepEqual([status.dependents?.[0]?.reason, status.images?.behind], [reason, 1]);
     assert.equal(status.pendingApproval?.digest, mode === 'Approval' ? digestOf('a') : undefined);

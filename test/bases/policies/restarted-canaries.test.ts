@@ -64,26 +64,26 @@ const wavesOf = (progressing: number) => ({
   waves: { base: base.digest, pending: 1, progressing, done: 0, failed: 0 },
 });
 
-describe('canaries that are restarted', () => {
-  test('come before rebases', async () => {
+describe('canaries with the action restart', () => {
+  test('are restarted before other images are rebased', async () => {
     const { done, until } = await step({ web: rebase }, { 'canary-api': outdated });
     assert.deepEqual(done, ['restart canary-api']);
     assert.deepEqual(until, new Date(now + 10_000));
   });
 
-  test('come before rebuilds, which say so', async () => {
+  test('are restarted before rebuilds are requested, and the status of an image to rebuild says that it waits for them', async () => {
     const { done, states } = await step({ web: trigger() }, { 'canary-api': outdated });
     assert.deepEqual(done, ['restart canary-api']);
     const [waiting] = [...states.values()].filter(({ action }) => action === 'trigger');
     assert.equal(waiting?.message, 'its rebuild is requested when the canaries that are restarted have rolled out');
   });
 
-  test('hold up rebases and rebuilds until they have rolled out', async () => {
+  test('delay rebases and rebuilds until they have rolled out', async () => {
     const { done } = await step({ web: rebase, shop: trigger() }, { 'canary-api': starting });
     assert.deepEqual(done, []);
   });
 
-  test('are followed by others after the pause, which begins when they have rolled out', async () => {
+  test('are followed by other workloads after the pause, which begins when the canaries have rolled out', async () => {
     const after = await step({ web: rebase }, { 'canary-api': restarted }, wavesOf(1));
     assert.deepEqual([after.done, after.until], [[], new Date(now + 600_000)]);
     const { lastDoneAt } = after.status.waves ?? {};
@@ -93,16 +93,16 @@ describe('canaries that are restarted', () => {
     assert.deepEqual((await step({ web: rebase }, { 'canary-api': restarted }, later)).done, ['create web']);
   });
 
-  test('come after those that are rebased, one roll-out at a time', async () => {
+  test('are restarted after the canaries that are rebased, one rollout at a time', async () => {
     assert.deepEqual((await step({ 'canary-web': rebase, web: rebase }, { 'canary-api': outdated })).done, ['create canary-web']);
   });
 
-  test('are the only ones that are restarted while others are to be rebased', async () => {
+  test('are the only workloads that are restarted while other images are to be rebased', async () => {
     assert.deepEqual((await step({ web: rebase }, { api: outdated, 'canary-api': outdated })).done, ['restart canary-api']);
     assert.deepEqual((await step({ web: rebase }, { api: outdated })).done, ['create web']);
   });
 
-  test('are not held up by canaries that are rebuilt, but all other restarts are', async () => {
+  test('do not wait for canaries that are rebuilt, but restarts of other workloads do', async () => {
     const canary = { 'canary-web': trigger() };
     assert.deepEqual((await step(canary, { api: outdated })).done, ['request shop/canary-web']);
     assert.deepEqual((await step(canary, { 'canary-api': outdated })).done, ['restart canary-api', 'request shop/canary-web']);
@@ -110,13 +110,13 @@ describe('canaries that are restarted', () => {
 
   const failed = pods(former.digest, { restartedFor: [rebuilt], restartedAt: new Date(now - 20 * 60_000).toISOString() });
 
-  test('reject the base if they fail, before anything else has changed', async () => {
+  test('cause the base to be rejected if they fail, before anything else has changed', async () => {
     const { done, status } = await step({ web: rebase, shop: trigger() }, { 'canary-api': failed });
     assert.deepEqual(done, []);
     assert.match(status.rejected?.[0]?.message ?? '', /canary-api/);
   });
 
-  test('hold up nobody by fewer failures than reject the base, and everybody by as many', async () => {
+  test('stop other changes by as many failures as reject the base, and by no fewer', async () => {
     const behind = { web: rebase, shop: trigger() };
     const one = await step(behind, { 'canary-api': failed, 'canary-job': restarted }, {}, { maxFailures: 2 });
     assert.deepEqual([one.done, one.status.rejected], [['create web', 'request shop/shop'], undefined]);
@@ -127,7 +127,7 @@ describe('canaries that are restarted', () => {
   const refusedOf = (behind: Parameters<typeof step>[0], running: Parameters<typeof step>[1]) =>
     step(behind, running, {}, {}, undefined, undefined, { refused: ['canary-api'] });
 
-  test('hold up all others where their restart is refused, which say which one, why, and what to do', async () => {
+  test('stop all other changes while a restart is refused, and the status of these names the canary, reason and remedy', async () => {
     const { done, states, until } = await refusedOf({ web: rebase, shop: trigger() }, { 'canary-api': outdated });
     assert.deepEqual([done, until], [[], new Date(now + 60_000)]);
     const waiting = [...states].filter(([{ source }]) => ['shop/web', 'shop/shop'].includes(source.path));
@@ -144,22 +144,22 @@ describe('canaries that are restarted', () => {
     assert.match(api?.message ?? '', /wait for the canary Deployment platform\/canary-api .*: denied by a webhook/);
   });
 
-  test('do not hold up other canaries where their restart is refused', async () => {
+  test('do not delay other canaries while a restart is refused', async () => {
     assert.deepEqual((await refusedOf({}, { 'canary-api': outdated, 'canary-job': outdated })).done, ['restart canary-job']);
   });
 
-  test('are not waited for where their owners are known not to consent', async () => {
+  test('are not waited for if their owners do not consent', async () => {
     const elsewhere = await step({ web: rebase }, { 'canary-api': outdated }, {}, {}, undefined, undefined, { namespace: 'shop' });
     assert.deepEqual(elsewhere.done, ['create web']);
   });
 
-  test('are not waited for where a restart would pull no other image', async () => {
+  test('are not waited for if a restart would not pull another image', async () => {
     const cached = pods(former.digest, { pullsAlways: [] });
     assert.deepEqual((await step({ web: rebase }, { 'canary-api': cached })).done, ['create web']);
   });
 });
 
-test('other restarts begin when the pause after what was rebased is over', async () => {
+test('restarts begin when the pause after the last rebased workload is over', async () => {
   const doneAt = (ms: number) => ({
     waves: { base: base.digest, pending: 0, progressing: 0, done: 1, failed: 0, lastDoneAt: new Date(now - ms).toISOString() },
   });
@@ -168,7 +168,7 @@ test('other restarts begin when the pause after what was rebased is over', async
   assert.deepEqual((await step({}, { api: outdated }, doneAt(601_000))).done, ['restart api']);
 });
 
-test('restarts that are in progress hold up rebases, so that no more are changed at the same time than may be', async () => {
+test('restarts in progress delay rebases, so that no more workloads change simultaneously than maxParallel', async () => {
   const begun = { lastWave: { base: base.digest, workloads: ['Deployment/platform/api'] } };
   assert.deepEqual((await step({ web: rebase, 'canary-web': rebase }, { api: starting }, begun)).done, []);
   const after = await step({ web: rebase }, { api: restarted }, { ...begun, ...wavesOf(1) });
@@ -176,7 +176,7 @@ test('restarts that are in progress hold up rebases, so that no more are changed
   assert.deepEqual((await step({ web: rebase }, { api: outdated }, begun)).done, ['create web']);
 });
 
-test('a canary is restarted while an image of a wave that has begun cannot be rebased, and that one waits for it then', async () => {
+test('a canary is restarted while an image of the current wave cannot be rebased, and that image then waits for the canary', async () => {
   const fails = () => {
     throw new Error('the registry does not answer');
   };

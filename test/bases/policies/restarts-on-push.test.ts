@@ -48,7 +48,7 @@ test('a push concerns the policies that restart workloads of its repository', ()
   assert.ok(!restarts.concerns(policy(['*'], { kinds: ['Deployment'], namespaceSelector: { matchLabels: { team: 'ops' } } }), web));
 });
 
-test('a push is seen to concern a workload from the moment on at which that is known', () => {
+test('a push concerns a policy as soon as the cache contains a workload that runs the pushed repository', () => {
   const { restarts, change } = start();
   assert.ok(!restarts.concerns(policy(['*']), web), 'nobody runs it yet');
   change('added', workloadOf({ web: `${registry}/shop/web:main` }));
@@ -60,7 +60,7 @@ test('a push is seen to concern a workload from the moment on at which that is k
   assert.ok(!restarts.concerns(policy(['*']), api));
 });
 
-test('the workloads are listed once, at the first question of a policy that restarts', () => {
+test('the workloads are listed once, when a push is first compared with a policy that restarts', () => {
   const { restarts, change, listed } = start(workloadOf({ web: `${registry}/shop/web:main` }));
   restarts.concerns(policy(undefined), web);
   change('added', workloadOf({ web: `${registry}/shop/web:2` }));

@@ -8,7 +8,7 @@ const imageOf = (path: string) => ({ image: { repository: { registry, path }, ta
 const images = ['shop/web', 'shop/web', 'shop/api', 'tools/cron', 'other/web'].map(imageOf);
 const mayPush = (namespace: string, { path }: { readonly path: string }) => namespace === 'platform' && path.startsWith('shop/');
 
-test('only images that would be rebased without a pushSecret need the permission, each repository once', () => {
+test('the repositories without permission to push are those of images rebased without a pushSecret, each once', () => {
   const rows: readonly [onNewBase: object[], expected: string[]][] = [
     [[{ rebase: {} }], ['tools/cron', 'other/web']],
     [[{ rebase: { images: [`${registry}/tools/*`] } }, { report: {} }], ['tools/cron']],

@@ -28,7 +28,7 @@ function start(resultOf: (digest: string) => VerificationResult, settings: objec
 }
 
 describe('a base whose signatures are demanded', () => {
-  it('is waited for where it is not signed, and nothing is done with it', async () => {
+  it('is waited for if it is not signed, and is not selected', async () => {
     const { replica, asked, ready } = start(() => ({ kind: 'unsigned', why: 'a signature by k is required' }));
     await assert.rejects(replica.process(jobOf('Poll')), (error) => error instanceof WaitError && error.reason === 'NotSigned');
     assert.deepEqual(asked, [{ digest: digestOf('a'), namespace: 'shop' }]);
@@ -38,7 +38,7 @@ describe('a base whose signatures are demanded', () => {
     assert.equal(replica.status().images, undefined);
   });
 
-  it('stalls the policy where it is not signed after some minutes, and is asked for again by the next poll', async () => {
+  it('stalls the policy if it is not signed after some minutes, and is verified again by the next poll', async () => {
     let isSigned = false;
     const { replica, ready } = start(() => (isSigned ? { kind: 'verified', by: 'k' } : { kind: 'unsigned', why: 'no signature' }), {
       verify,
@@ -57,7 +57,7 @@ describe('a base whose signatures are demanded', () => {
     assert.ok(!replica.status().conditions?.some(({ type }) => type === 'Stalled'));
   });
 
-  it('is refused at once where others have signed it, and the base before stays the selected one', async () => {
+  it('is refused immediately if somebody else has signed it, and the former base stays selected', async () => {
     const { replica, ready } = start(
       (digest) => (digest === digestOf('a') ? { kind: 'verified', by: 'k' } : { kind: 'invalid', why: 'another key' }),
       { verify, onNewBase: [{ report: {} }] },
@@ -75,7 +75,7 @@ describe('a base whose signatures are demanded', () => {
     );
   });
 
-  it('is not verified by a policy that does not say so', async () => {
+  it('is not verified by a policy without spec.verify', async () => {
     const { replica, asked } = start(() => ({ kind: 'unsigned', why: 'no signature' }), { onNewBase: [{ report: {} }] });
     await replica.process(jobOf('Poll'));
     assert.deepEqual(asked, []);

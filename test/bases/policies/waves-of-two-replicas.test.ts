@@ -25,7 +25,7 @@ const push = jobOf('Webhook', {
 });
 
 for (const isFailed of [false, true])
-  test(`a wave ${isFailed ? 'does not begin where another replica has just found that the base fails' : 'begins and is recorded'}`, async () => {
+  test(`a wave ${isFailed ? 'does not begin if another replica has just rejected the base' : 'begins and is recorded in the status'}`, async () => {
     const replica = createReplica({ settings: { onNewBase: [{ restart: { images: ['*'] } }] }, layers, pods });
     replica.tags.set('1.2.3', digestOf('a'));
     replica.write(status);

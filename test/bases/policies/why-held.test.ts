@@ -32,7 +32,7 @@ const child = readPolicy(stored, readContext);
 const approved = (digest: string) => ({ 'operator.technomad.dev/approve': `21.0.6@${digest}` });
 
 for (const [what, parent, expected] of [
-  ['as it was', parentOf(), undefined],
+  ['unchanged', parentOf(), undefined],
   ['gone', undefined, 'does not exist'],
   ['created anew under its name', { ...parentOf(), uid: 'other' }, 'does not exist'],
   ['being deleted', { ...parentOf(), isDeleting: true }, 'is being deleted'],
@@ -50,7 +50,7 @@ for (const [what, parent, expected] of [
   ['approved by one of two', parentOf(two, { ...approvalBy('ada') }, { approvals: round }), 'waits for the approval of its base'],
   ['approved by two', parentOf(two, { ...approvalBy('ada'), ...approvalBy('bob') }, { approvals: round }), undefined],
   [
-    'approved by two, without a record',
+    'approved by two, but not in its status',
     parentOf(two, { ...approvalBy('ada'), ...approvalBy('bob') }),
     'waits for the approval of its base',
   ],
@@ -79,8 +79,8 @@ for (const [what, parent, expected] of [
     parentOf({ workloads: [{ namespaceSelector: { matchLabels: { a: 'b' } } }] }),
     'does not select this workload any more',
   ],
-] as const satisfies readonly (readonly [string, BaseImagePolicy | undefined, string | undefined])[])
-  test(`the parent is ${what}: ${expected ?? 'the child is free'}`, () => {
+] as const satisfies readonly (readonly [what: string, parent: BaseImagePolicy | undefined, expected: string | undefined])[])
+  test(`a child ${expected === undefined ? 'may roll out' : 'is held'} if its parent is ${what}`, () => {
     const view = {
       findWorkload: () => workloadOf({}, { ...workload, labels: {} }),
       namespaceMatches: () => false,
@@ -89,7 +89,7 @@ for (const [what, parent, expected] of [
     assert.equal(whyHeld(child, parent, view), expected && `its BaseImagePolicy platform/java ${expected}`);
   });
 
-test('the windows of the configuration, which the child has itself, do not hold it; a policy that says that it has none does', () => {
+test('a child is not held by windows of the configuration, which it has itself, but by a parent with an empty list', () => {
   const view = { findWorkload: () => undefined, namespaceMatches: () => false, now: () => new Date('2026-03-01T12:00:00Z') };
   const defaults = { windows: [{ from: '02:00', to: '04:00', timeZone: 'UTC' }] };
   assert.equal(whyHeld(child, policyWith({ onNewBase: [rebase] }, { defaults }), view), undefined);
@@ -97,13 +97,13 @@ test('the windows of the configuration, which the child has itself, do not hold 
   assert.match(whyHeld(child, always, view) ?? '', /has other windows by now$/);
 });
 
-test('other windows do not hold a child that has begun', () => {
+test('a child whose rollout has begun is not held by other windows of its parent', () => {
   const view = { findWorkload: () => undefined, namespaceMatches: () => false, now: () => new Date('2026-03-01T12:00:00Z') };
   const begun = readPolicy({ ...stored, status: { running: '2' } }, readContext);
   assert.equal(whyHeld(begun, parentOf({ windows: [{ from: '02:00', to: '04:00' }] }), view), undefined);
 });
 
-test('nothing holds a policy without a parent, or one whose controller is another kind', () => {
+test('a policy without a parent, or whose controller is of another kind, is not held', () => {
   const view = { findWorkload: () => undefined, namespaceMatches: () => false, now: () => new Date('2026-03-01T12:00:00Z') };
   const [owner] = stored.metadata.ownerReferences;
   const owned = { ...stored, metadata: { ...stored.metadata, ownerReferences: [{ ...owner, kind: 'Kustomization' }] } };

@@ -124,7 +124,7 @@ const digestsOf = (links: readonly ResourceDescriptor[]) => links.map(({ digest 
 const requestsFor = (what: RegExp, from: number) => proxy.requests.slice(from).filter(({ path }) => what.test(path)).length;
 const lists = /\/base\/referrers\//;
 
-test('SBOMs and provenance in the index, and among the referrers, are linked by their manifests', async () => {
+test('a rebased image links the SBOMs and provenance of its base, from the index and the referrers of the base', async () => {
   const pushed = await push(spdx, slsa);
   const [bundle, ...others] = await refer(
     pushed,
@@ -222,7 +222,7 @@ for (const [name, status, isAnswered] of [
   ['fail', 500, /\/base\/referrers\//],
   ['are forbidden', 403, /\/base\/referrers\//],
 ] as const)
-  test(`an image is rebased without links if the lists of referrers ${name}, and the registry is not asked again at once`, async () => {
+  test(`an image is rebased without links if the lists of referrers ${name}, and the registry is not asked again for a minute`, async () => {
     const pushed = await push();
     await refer(pushed, { predicate: spdx, listed: { [predicateKey]: spdx } });
     const read = newReader();
@@ -253,7 +253,7 @@ test('a base with very many attestations has sixteen links, the same in every or
   );
 });
 
-test('a rebase that is ended while attestations are read does not go on without them', async () => {
+test('a rebase that is aborted while attestations are read does not continue without them', async () => {
   const pushed = await push();
   const { order, digests } = pushed;
   const base = { source: order.newBase.source, content: { digest: digests.newBase }, manifests: [] };

@@ -77,7 +77,7 @@ function answerDelete(status: number): string[] {
 
 const writesSince = (seen: number) => proxy.requests.slice(seen).filter(({ method }) => method !== 'GET' && method !== 'HEAD');
 
-test('the image is marked and loses its tag, and a rebase after a release writes the same tag and digest', async () => {
+test('a discarded image is marked and loses its tag, and a rebase after a release writes the same tag and digest', async () => {
   const pushed = await push();
   const first = await rebase(pushed);
   const asked = answerDelete(202);
@@ -95,7 +95,7 @@ test('the image is marked and loses its tag, and a rebase after a release writes
   assert.deepEqual(await rebase(pushed), first);
 });
 
-test('the tag stays, with the mark, where the registry deletes no tags, and a repetition writes no other mark', async () => {
+test('a discarded image keeps its tag, with one mark, if the registry does not delete tags', async () => {
   const pushed = await push();
   const first = await rebase(pushed);
   // The registry itself, and the answers of others.
@@ -107,7 +107,7 @@ test('the tag stays, with the mark, where the registry deletes no tags, and a re
   assert.deepEqual([await digestOfTag(pushed, tag), (await marksOf(pushed, first.digest)).length], [first.digest, 1]);
 });
 
-test('a tag that is gone already counts as deleted, and other answers are errors', async () => {
+test('the tag of a discarded image counts as deleted if it is already gone, and other answers are errors', async () => {
   const pushed = await push();
   await rebase(pushed);
   answerDelete(404);
@@ -116,7 +116,7 @@ test('a tag that is gone already counts as deleted, and other answers are errors
   await assert.rejects(discard(pushed), /DELETE tag .*:1\.2\.3-base\.20261123: registry answered 500/);
 });
 
-test('nothing is touched that something runs, nor another image under the tag', async () => {
+test('an image that is in use, or another image under the tag, is not discarded', async () => {
   const pushed = await push();
   await rebase(pushed);
   const seen = proxy.requests.length;
@@ -127,7 +127,7 @@ test('nothing is touched that something runs, nor another image under the tag', 
   assert.deepEqual([await discard(pushed), writesSince(seen)], [undefined, []]);
 });
 
-test('a tag that somebody gives to another image meanwhile stays', async () => {
+test('the tag of a discarded image is kept if somebody gives it to another image just then', async () => {
   const pushed = await push();
   await rebase(pushed);
   const other = await fetch(urlOf(pushed, '1.2.3'), { headers: { accept: indexType } });

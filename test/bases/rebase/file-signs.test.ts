@@ -28,7 +28,7 @@ const distributions: Record<string, readonly [paths: readonly string[], expected
 
 describe('the paths in images of distributions', () => {
   for (const [name, [paths, expected]] of Object.entries(distributions))
-    test(name, () => assert.deepEqual(paths.reduce(addSign, {}), expected));
+    test(`show the package manager and the C library of ${name}`, () => assert.deepEqual(paths.reduce(addSign, {}), expected));
 
   // Only a scan that goes through the path once ends within the life of this test.
   test('are not scanned repeatedly, however long they are', { timeout: 60_000 }, () => {
@@ -52,9 +52,10 @@ const releases: Record<string, readonly [text: string, expected: FileSigns]> = {
 };
 
 describe('the os-release of distributions', () => {
-  for (const [name, [text, expected]] of Object.entries(releases)) test(name, () => assert.deepEqual(addOsRelease({}, text), expected));
+  for (const [name, [text, expected]] of Object.entries(releases))
+    test(`shows the name and the release of ${name}`, () => assert.deepEqual(addOsRelease({}, text), expected));
 
-  test('the first that is found counts', () =>
+  test('counts where it is found first', () =>
     assert.deepEqual(addOsRelease({ system: 'debian', release: 12 }, 'ID=ubuntu\nVERSION_ID=24'), { system: 'debian', release: 12 }));
 });
 
@@ -89,7 +90,7 @@ async function read(
 }
 
 describe('the layers of a base', () => {
-  test('are read as they are compressed', async () => {
+  test('are read in every compression that registries use', async () => {
     for (const layer of [
       [`${oci}+gzip`, gzipSync(alpine)],
       [`${oci}+zstd`, zstdCompressSync(alpine)],
@@ -100,7 +101,7 @@ describe('the layers of a base', () => {
     assert.deepEqual((await read([docker])).found, signsOfAlpine);
   });
 
-  test('are read from the lowest until both signs are known, and each once', async () => {
+  test('are read from the lowest until package manager and C library are known, and each layer once', async () => {
     const layers = [
       [oci, app],
       [oci, alpine],
@@ -111,7 +112,7 @@ describe('the layers of a base', () => {
 
   const osRelease = (text: string) => ({ 'etc/os-release': text, 'lib/apk/db/installed': 'P:musl', 'lib/ld-musl-x86_64.so.1': 'ELF' });
 
-  test('say which release of which distribution they are', async () => {
+  test('show the distribution and its release', async () => {
     const named = { ...signsOfAlpine, system: 'alpine', release: 3 };
     const text = 'ID=alpine\nVERSION_ID=3.22.1\n';
     assert.deepEqual((await read([[`${oci}+gzip`, gzipSync(tar(osRelease(text), ''))]])).found, named);
@@ -120,15 +121,15 @@ describe('the layers of a base', () => {
     assert.deepEqual((await read([[oci, later]])).found, named);
   });
 
-  test('keep both signs where the rest of the layer cannot be read, or has too long an os-release', async () => {
+  test('show package manager and C library also if the rest of a layer is unreadable or its os-release is too long', async () => {
     const truncated = gzipSync(Buffer.concat([alpine.subarray(0, -1024), tar({ a: randomBytes(500_000).toString('hex') }, '')]));
     assert.deepEqual((await read([[`${oci}+gzip`, truncated.subarray(0, -100_000)]])).found, signsOfAlpine);
     assert.deepEqual((await read([[oci, tar(osRelease(`ID=alpine\n${'#'.repeat(70_000)}`), '')]])).found, signsOfAlpine);
   });
 
-  test('show nothing where there is no sign', async () => assert.deepEqual((await read([[oci, app]])).found, {}));
+  test('show nothing if they contain no known file', async () => assert.deepEqual((await read([[oci, app]])).found, {}));
 
-  const unreadable: Record<string, readonly [string, Buffer | undefined, number?]> = {
+  const unreadable: Record<string, readonly [type: string, bytes: Buffer | undefined, size?: number]> = {
     'a layer that the registry does not have': [oci, undefined],
     'a layer that is too large': [oci, alpine, 48 * 1024 * 1024 + 1],
     'a layer that is not compressed as its type says': [`${oci}+gzip`, alpine],
@@ -138,9 +139,9 @@ describe('the layers of a base', () => {
     'a layer that is compressed twice': [`${oci}+gzip`, gzipSync(gzipSync(alpine))],
   };
   for (const [name, layer] of Object.entries(unreadable))
-    test(`${name}: nothing is known`, async () => assert.equal((await read([layer])).found, undefined));
+    test(`show nothing because of ${name}`, async () => assert.equal((await read([layer])).found, undefined));
 
-  test('delay a rebase where the registry does not deliver them, and do not prevent it', async () => {
+  test('delay a rebase if the registry does not deliver them, but do not prevent it', async () => {
     const [base] = image('library/java', { layers: 'os' }).platforms;
     assert.ok(base);
     let isDown = true;
@@ -152,7 +153,7 @@ describe('the layers of a base', () => {
     assert.equal(await readFileSigns(source, base, signal), undefined, 'it is not asked for again');
   });
 
-  test('cannot use up memory or time: what is unpacked is bounded', async () => {
+  test('are unpacked up to a bound, so that they cannot use up memory or time', async () => {
     const large = zstdCompressSync(Buffer.concat([tar({ a: 'x'.repeat(1_000_000) }, ''), alpine]));
     assert.ok(large.length < 10_000);
     assert.equal((await read([[`${oci}+zstd`, large]], 1, 500_000)).found, undefined);
@@ -161,7 +162,7 @@ describe('the layers of a base', () => {
   test('end at their end mark, as for a container runtime', async () =>
     assert.deepEqual((await read([[oci, Buffer.concat([app, alpine])]])).found, {}));
 
-  test('let the event loop go on between two pieces, also of a layer that is not compressed', async () => {
+  test('let the event loop continue between two pieces, also if a layer is not compressed', async () => {
     let turns = 0;
     let isRead = false;
     const count = () => {

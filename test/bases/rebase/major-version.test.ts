@@ -88,7 +88,7 @@ const underLatest = [
 ] as const;
 
 for (const [before, after, isOther] of underLatest)
-  test(`under latest, ${before || 'no other tag'} and ${after} are ${isOther ? 'refused' : 'accepted'}`, () => {
+  test(`a rebase of latest from ${before || 'no other tag'} to ${after} is ${isOther ? 'refused' : 'accepted'}`, () => {
     const [old, next] = [before, after].map((tags) => ['latest', ...tags.split(' ').filter(Boolean)]);
     assert.equal(haveOtherMajors(old ?? [], next ?? []), isOther);
     assert.equal(haveOtherMajors(next ?? [], old ?? []), isOther);
@@ -137,7 +137,7 @@ const variables = [
 ] as const;
 
 for (const [before, after, isSame] of variables)
-  test(`under a tag without a number, ${before} and ${after} are ${isSame ? 'accepted' : 'refused'}`, () => {
+  test(`a rebase under a tag without a number from ${before} to ${after} is ${isSame ? 'accepted' : 'refused'}`, () => {
     const base = (env: string) => ({ tag: 'latest', config: { Env: [env] } });
     const result = planRebase(
       request({ application: { config: { Env: [before] } }, oldBase: base(before), newBase: base(after), allow: ['EnvironmentChanged'] }),
@@ -145,7 +145,7 @@ for (const [before, after, isSame] of variables)
     assert.deepEqual(result.kind === 'refused' ? result.rules : [], isSame ? [] : [majorVersion.id]);
   });
 
-test('signs that disagree refuse', () => {
+test('a rebase is refused if one of several signs shows another major version', () => {
   const result = planRebase(
     request({
       oldBase: { tag: '1.0.1', config: { Labels: { 'org.opencontainers.image.version': '22.04' } } },

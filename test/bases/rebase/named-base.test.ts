@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { configOf, manifestOf, plan } from './planned.ts';
 import { digestFor, request, type RequestSample } from './samples.ts';
 
-describe('what names the base', () => {
+describe('in a rebased image', () => {
   test("labels of Docker's format name the new base, because its manifests have no annotations", () => {
     const planned = plan({ application: { isDocker: true }, oldBase: { isDocker: true }, newBase: { isDocker: true } });
     assert.deepEqual(Object.keys(manifestOf(planned)).toSorted(), ['config', 'layers', 'mediaType', 'schemaVersion']);
@@ -29,7 +29,7 @@ describe('what names the base', () => {
     });
   });
 
-  test('an application that names a base in between goes on to name it, and one that names its old base names the new one', () => {
+  test('annotations that name a base in between stay, and annotations that name the old base name the new one', () => {
     const named = (name: string, digest: string) => {
       const annotations = { 'org.opencontainers.image.base.name': name, 'org.opencontainers.image.base.digest': digest };
       const { annotations: found = {} } = manifestOf(plan({ application: { annotations } }));

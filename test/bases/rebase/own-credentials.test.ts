@@ -102,7 +102,7 @@ test('the credentials of image-watcher push where the operator permits it, and s
   }
 });
 
-test('nothing is pushed for another namespace, repository or registry, and the refusal says what to add', async () => {
+test('the credentials of image-watcher push for no other namespace, repository or registry, and a refusal names the remedy', async () => {
   const pushed = await pushGuarded();
   const { registry: host, path } = pushed.order.application.source;
   const unfit = [

@@ -10,7 +10,7 @@ const both = ['linux/amd64', 'linux/arm64'];
 const runConfig = (oldBase: RunConfig, newBase: RunConfig, application: RunConfig) =>
   configOf(plan({ application: { config: application }, oldBase: { config: oldBase }, newBase: { config: newBase } })).config;
 
-test('the layers of the new base come first, then those of the application, in configuration and manifest', () => {
+test('a rebased image has the layers of the new base first, then those of the application', () => {
   const planned = plan({ application: { platforms: both }, oldBase: { platforms: both }, newBase: { platforms: both } });
   assert.deepEqual(planned.platforms, both);
   for (const [index, platform] of both.entries()) {
@@ -31,7 +31,7 @@ test('the layers of the base may be compressed in another way in the application
   assert.deepEqual(plan({ oldBase: { compression: 'zstd' } }).manifests, plan({}).manifests);
 });
 
-test('the same request has the same result, byte by byte', () => {
+test('the same rebase has the same result, byte by byte', () => {
   const sample = {
     application: { platforms: both, config: { Env: ['A=1'], Labels: { a: 'b' } } },
     oldBase: { platforms: both },
@@ -40,8 +40,8 @@ test('the same request has the same result, byte by byte', () => {
   assert.deepEqual(plan(sample), plan(sample));
 });
 
-describe('fields of the configuration', () => {
-  test('what is inherited becomes that of the new base, what is set stays', () => {
+describe('fields of the configuration of a rebased image', () => {
+  test('get the value of the new base if they are inherited, and stay if the application sets them', () => {
     const inherited = { User: 'a', WorkingDir: '/a', StopSignal: 'SIGA', Entrypoint: ['a'], Cmd: ['a'], Healthcheck: { Test: ['a'] } };
     const next = { User: 'b', WorkingDir: '/b', StopSignal: 'SIGB', Entrypoint: ['b'], Cmd: ['b'], Healthcheck: { Test: ['b'] } };
     const own = { User: 'c', WorkingDir: '/c', StopSignal: 'SIGC', Entrypoint: ['c'], Cmd: ['c'], Healthcheck: { Test: ['c'] } };
@@ -51,12 +51,12 @@ describe('fields of the configuration', () => {
     assert.deepEqual(runConfig(inherited, {}, inherited), {});
   });
 
-  test('an entrypoint of the application does not get the command of the base', () => {
+  test('do not combine an entrypoint of the application with the command of the base', () => {
     assert.deepEqual(runConfig({}, { Cmd: ['shell'] }, { Entrypoint: ['own'] }), { Entrypoint: ['own'] });
     assert.deepEqual(runConfig({ Cmd: ['sh'] }, { Cmd: ['bash'] }, { Entrypoint: ['own'], Cmd: null }), { Entrypoint: ['own'], Cmd: null });
   });
 
-  test('environment, labels, ports and volumes go name by name', () => {
+  test('are merged name by name in environment, labels, ports and volumes', () => {
     const config = runConfig(
       {
         Env: ['SAME=1', 'CHANGED=1', 'OVERRIDDEN=1', 'GONE=1', 'REMOVED=1'],
@@ -95,14 +95,14 @@ describe('fields of the configuration', () => {
     for (const { bytes } of planned.manifests) assert.doesNotMatch(bytes.toString(), /"data"/);
   });
 
-  test('names like __proto__ are names', () => {
+  test('may have names like __proto__', () => {
     const labels = JSON.parse('{"__proto__": "x", "constructor": "y"}') as Record<string, string>;
     const config = runConfig({}, { Env: ['__proto__=2'] }, { Labels: labels });
     assert.deepEqual(config?.Env, ['__proto__=2']);
     assert.equal(config?.Labels?.['constructor'], 'y');
   });
 
-  test('fields of the build are left out, others are kept', () => {
+  test('are left out if they concern the build, and kept otherwise', () => {
     const fields = { author: 'me', container: 'abc', container_config: { Cmd: ['x'] }, 'moby.buildkit.cache.v0': 'x', variant: 'v2' };
     const config = configOf(plan({ application: { fields } }));
     assert.deepEqual(Object.keys(config).toSorted(), ['architecture', 'author', 'config', 'os', 'rootfs', 'variant']);
@@ -116,14 +116,14 @@ describe('fields of the configuration', () => {
     ['nonsense', undefined, 'nonsense'],
     [undefined, undefined, undefined],
   ] as const) {
-    test(`created ${application} on a base created ${base} is created ${expected}`, () => {
+    test(`give the date ${expected} to an application of ${application} on a base of ${base}`, () => {
       const created = (time: string | undefined) => ({ fields: { ...(time !== undefined && { created: time }) } });
       assert.equal(configOf(plan({ application: created(application), newBase: created(base) })).created, expected);
     });
   }
 });
 
-describe('history', () => {
+describe('the history of a rebased image', () => {
   const step = (by: string) => ({ created_by: by });
   const empty = (by: string) => ({ created_by: by, empty_layer: true });
   const historyOf = (application: HistoryEntry[] | undefined, oldBase: HistoryEntry[] | undefined, newBase: HistoryEntry[] | undefined) => {
@@ -134,47 +134,47 @@ describe('history', () => {
   const old = [step('os'), empty('ENV a'), step('java1'), empty('CMD a')];
   const next = [step('os'), step('java2'), empty('ENV b'), step('patch')];
 
-  test('the entries of the base are replaced, those of the application are kept', () => {
+  test('has the entries of the new base instead of the old base, and those of the application', () => {
     const { history, notes } = historyOf([...old, empty('ENV own'), step('app'), empty('CMD own')], old, next);
     assert.deepEqual([history, notes], [['os', 'java2', 'ENV b', 'patch', 'ENV own', 'app', 'CMD own'], []]);
   });
 
-  test('a history that does not begin with that of the base is cut after the layers of the base', () => {
+  test('is cut after the layers of the old base if it does not begin with the history of that base', () => {
     const { history } = historyOf([step('x'), step('y'), empty('ENV own'), step('app')], undefined, next);
     assert.deepEqual(history, ['os', 'java2', 'ENV b', 'patch', 'ENV own', 'app']);
   });
 
-  test('layers of a base without a history have entries', () => {
+  test('has an entry for each layer of a new base without a history', () => {
     const { history } = historyOf([...old, step('app')], old, undefined);
     assert.deepEqual(history, ['a layer of the base', 'a layer of the base', 'a layer of the base', 'app']);
   });
 
-  test('a history that does not fit the layers is left out, and that is said', () => {
+  test('is left out with a note if it does not fit the layers', () => {
     const { history, notes } = historyOf([step('only one')], old, next);
     assert.equal(history, undefined);
     assert.match(notes.join(), /^the history is left out for 1 of 1 platforms/);
   });
 });
 
-describe('versions of the old base', () => {
+describe('a rebase that knows several versions of the old base', () => {
   const versions = (names: readonly string[]): RebaseRequest => ({
     ...request({ allow: all }),
     oldBases: names.map((layers, index) => image('library/java', { tag: `21.0.${index}`, layers })),
   });
 
-  test('the one with the most layers that fit is taken', () => {
+  test('takes the version with the most matching layers', () => {
     const planned = planRebase(versions(['os', 'os java1', 'os java0']));
     assert.ok(planned.kind === 'plan');
     assert.equal(planned.oldBase.tag, '21.0.1');
   });
 
-  test('an image that begins with the new base is left alone', () => {
+  test('leaves an image alone that begins with the layers of the new base', () => {
     assert.deepEqual(planRebase(request({ application: { layers: 'os java2 patch app' } })), { kind: 'current' });
     // The old base has more layers: the new one is an older version of it.
     assert.equal(planRebase(request({ allow: all, newBase: { layers: 'os' } })).kind, 'plan');
   });
 
-  test('a base with the same layers and other settings replaces the settings that are inherited', () => {
+  test('replaces inherited settings if the new base has the same layers and other settings', () => {
     const [before, after] = [{ Env: ['A=1', 'B=1'] }, { Env: ['A=2', 'B=2'] }];
     const same = (application: RunConfig) =>
       planRebase(
@@ -193,7 +193,7 @@ describe('versions of the old base', () => {
     assert.deepEqual(same({ Env: ['A=own', 'B=own'] }), { kind: 'current' });
   });
 
-  test('of versions with the same layers, the one whose settings are inherited is taken', () => {
+  test('takes the version whose settings are inherited if several have the same layers', () => {
     const versions = ['1', '2', '3'].map((value) =>
       image('library/java', { tag: `21.0.${value}`, layers: 'os java1', config: { Env: [`A=${value}`] } }),
     );
@@ -202,7 +202,7 @@ describe('versions of the old base', () => {
     assert.equal(planned.oldBase.tag, '21.0.2');
   });
 
-  test('none fits', () => {
+  test('refuses an image that is built on none of them', () => {
     const result = planRebase(versions(['a', 'b', 'c', 'd']));
     assert.ok(result.kind === 'refused');
     assert.match(result.message, /is built on none of 4 versions of the base \(.*:21\.0\.0, .*:21\.0\.2 and 1 others\)/);
@@ -268,7 +268,7 @@ const refusals: Record<string, readonly (readonly [name: string, sample: Request
 
 for (const [reason, samples] of Object.entries(refusals)) {
   for (const [name, sample, message] of samples) {
-    test(`${reason}, whatever is allowed: ${name}`, () => {
+    test(`a rebase is refused as ${reason}, whatever is allowed: ${name}`, () => {
       const result = planRebase(request({ allow: all, ...sample }));
       assert.ok(result.kind === 'refused', result.kind);
       assert.deepEqual([result.reason, result.rules], [reason, []]);
@@ -277,7 +277,7 @@ for (const [reason, samples] of Object.entries(refusals)) {
   }
 }
 
-test('LayersElsewhere, whatever is allowed: a base in another registry', () => {
+test('a rebase is refused as LayersElsewhere, whatever is allowed: a base in another registry', () => {
   const one = request({ allow: all });
   const newBase = { ...one.newBase, repository: { ...one.newBase.repository, registry: 'other.example.com' } };
   const result = planRebase({ ...one, newBase });

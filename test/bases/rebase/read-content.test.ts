@@ -69,7 +69,7 @@ const refused: Record<string, [push: (target: PushTarget) => Promise<unknown>, r
 };
 
 for (const [name, [push, reason, message]] of Object.entries(refused)) {
-  test(`${name}: refused`, async () => {
+  test(`the content of an image is refused for a rebase if it has or is: ${name}`, async () => {
     const target = { host: registry.host, repository: 'shop/web', tag: name.replaceAll(' ', '-') };
     await push(target);
     const content = await readContent({ source: { registry: registry.host, path: 'shop/web' }, reference: target.tag }, client);
@@ -86,7 +86,7 @@ test('control characters in the name of a platform are not shown', async () => {
   assert.equal(content.platforms[0]?.platform, 'linux/?[31mred');
 });
 
-test('an image of one platform, and one of several', async () => {
+test('the content of an image is read with one platform and with several', async () => {
   const source = { registry: registry.host, path: 'shop/web' };
   const target = { host: registry.host, repository: source.path };
   const one = await pushReal({ ...target, tag: 'one' }, { ...build, platforms: ['linux/arm64'] });

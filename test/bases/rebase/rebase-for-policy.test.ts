@@ -112,7 +112,7 @@ async function run(
   });
 }
 
-test('the image is rebased, and repeating it has the same result and writes nothing', async () => {
+test('an image is rebased for a policy, and a repetition has the same result and writes nothing', async () => {
   const pushed = await push();
   guard(pushed);
   const first = await run(pushed);
@@ -124,7 +124,7 @@ test('the image is rebased, and repeating it has the same result and writes noth
   assert.ok(!proxy.requests.slice(seen).some(({ method }) => method !== 'GET' && method !== 'HEAD'));
 });
 
-test('nothing is written any more once that is not permitted', async () => {
+test('a rebase writes nothing more when the policy no longer permits it', async () => {
   for (const permitted of [0, 1, 5]) {
     const pushed = await push();
     guard(pushed);
@@ -157,7 +157,7 @@ test('the push Secret is sent only to the repository of the application, and ima
   assert.ok(written.every(({ method, path }) => method !== 'GET' || /\/manifests\/sha256-/.test(path)));
 });
 
-test('a repetition after the tag has moved rebases the digest that was examined', async () => {
+test('a repeated rebase uses the digest that was examined, also after its tag was moved', async () => {
   const pushed = await push();
   const { path } = pushed.order.application.source;
   const accept = 'application/vnd.oci.image.index.v1+json';
@@ -176,7 +176,7 @@ test('a repetition after the tag has moved rebases the digest that was examined'
   assert.deepEqual(await run(pushed), first);
 });
 
-describe('refused, and nothing is written', () => {
+describe('a rebase is refused before it writes anything', () => {
   const pem = (text: string): Record<string, SecretContent> => ({ 'platform/signer': { data: { 'rebase.pem': base64(text) } } });
   const signingKey = { secret: 'signer', key: 'rebase.pem' };
   const cases: Record<string, [how: Parameters<typeof run>[1], reason: string, message: RegExp]> = {
@@ -210,19 +210,19 @@ describe('refused, and nothing is written', () => {
       'SigningKeyUnusable',
       /has no key password$/,
     ],
-    'with something that is no key': [
+    'with a signing Secret whose key is not a private key': [
       { action: { signingKey }, secrets: pem('hello') },
       'SigningKeyUnusable',
       /^key rebase\.pem of Secret platform\/signer is not a private key/,
     ],
-    'to sign what is not signed': [{ action: { signingKey } }, 'SignatureAdded', /application is not signed/],
+    'that would sign an image that is not signed': [{ action: { signingKey } }, 'SignatureAdded', /application is not signed/],
     'when the base has gone': [{ image: { base: `sha256:${'0'.repeat(64)}` } }, 'NotFound', /the registry does not have .*base@sha256:000/],
     'when the first number of the tag changes': [
       { image: { baseTags: ['17.0.9'] } },
       'MajorVersionChanged',
       /from "17\.0\.9" to "21\.0\.2"/,
     ],
-    'when that of a further tag does': [{ image: { baseTags: ['latest', '17.0.9'] } }, 'MajorVersionChanged', /from "latest, 17\.0\.9" to/],
+    'when another tag changes major': [{ image: { baseTags: ['latest', '17.0.9'] } }, 'MajorVersionChanged', /from "latest, 17\.0\.9" to/],
     'when the new base would change nothing': [{ image: {} }, 'LayersUnchanged', /has the layers of 21\.0\.2 already, and no setting/],
   };
   for (const [name, [how, reason, message]] of Object.entries(cases)) {
@@ -239,7 +239,7 @@ describe('refused, and nothing is written', () => {
   }
 });
 
-test('credentials that the registry refuses are named', async () => {
+test('an error names the Secret whose credentials the registry refuses', async () => {
   const pushed = await push();
   guard(pushed);
   const wrong = { username: 'pusher', password: 'wrong' };
@@ -257,7 +257,7 @@ async function pushOnNewBase(): Promise<Pushed> {
   return { ...pushed, digests: { ...pushed.digests, newBase: oldBase } };
 }
 
-test('a registry that has no time is waited for', async () => {
+test('a rebase waits for a registry that answers 429', async () => {
   const pushed = await push();
   proxy.fault = (method) => (method === 'POST' ? { status: 429, headers: { 'retry-after': '3600' } } : undefined);
   await assert.rejects(run(pushed), (error) => error instanceof WaitError && error.reason === 'RegistryThrottled');

@@ -69,7 +69,7 @@ const builds: Record<string, [change: Parameters<typeof push>[0], all: Partial<R
 };
 
 for (const [name, [change, all]] of Object.entries(builds)) {
-  describe(name, () => {
+  describe(`the rebased image (${name})`, () => {
     let pushed: Pushed;
     let result: Rebased;
     const platforms = change?.application?.platforms ?? all.platforms ?? bothPlatforms;
@@ -78,31 +78,35 @@ for (const [name, [change, all]] of Object.entries(builds)) {
       result = rebased(await run(pushed.order));
     });
 
-    test('base files are those of the new base, files of the application are untouched, whiteouts hold', { skip: noSkopeo }, async () => {
-      for (const platform of platforms) {
-        const files = await unpack(`${registry.host}/${result.application.repository.path}:${result.tag}`, platform);
-        assert.deepEqual(Object.keys(files), [
-          'app/main.jar',
-          'app/run.sh',
-          'etc/config',
-          'etc/os-release',
-          'opt/java/bin/java',
-          'opt/java/new.jar',
-          'usr/share/large',
-        ]);
-        const { 'usr/share/large': _, ...shown } = files;
-        assert.deepEqual(shown, {
-          'app/main.jar': `main ${platform}`,
-          'app/run.sh': '#!/bin/sh',
-          'etc/config': 'application',
-          'etc/os-release': `Debian ${platform}`,
-          'opt/java/bin/java': `java 21.0.2 ${platform}`,
-          'opt/java/new.jar': 'only in 21.0.2',
-        });
-      }
-    });
+    test(
+      'has the files of the new base and of the application, and lacks files that the application deletes',
+      { skip: noSkopeo },
+      async () => {
+        for (const platform of platforms) {
+          const files = await unpack(`${registry.host}/${result.application.repository.path}:${result.tag}`, platform);
+          assert.deepEqual(Object.keys(files), [
+            'app/main.jar',
+            'app/run.sh',
+            'etc/config',
+            'etc/os-release',
+            'opt/java/bin/java',
+            'opt/java/new.jar',
+            'usr/share/large',
+          ]);
+          const { 'usr/share/large': _, ...shown } = files;
+          assert.deepEqual(shown, {
+            'app/main.jar': `main ${platform}`,
+            'app/run.sh': '#!/bin/sh',
+            'etc/config': 'application',
+            'etc/os-release': `Debian ${platform}`,
+            'opt/java/bin/java': `java 21.0.2 ${platform}`,
+            'opt/java/new.jar': 'only in 21.0.2',
+          });
+        }
+      },
+    );
 
-    test('skopeo reads its configuration', { skip: noSkopeo }, async () => {
+    test('has a configuration that skopeo reads', { skip: noSkopeo }, async () => {
       for (const platform of platforms) {
         const image = `${pushed.app}:1.2.3-base.20261123`;
         const seen = await inspect(image, platform);
@@ -122,14 +126,14 @@ for (const [name, [change, all]] of Object.entries(builds)) {
       }
     });
 
-    test('crane finds it valid', { skip: noCrane }, async () => {
+    test('is valid for crane', { skip: noCrane }, async () => {
       const crane = await findCrane();
       for (const platform of platforms) {
         await runCommand(crane, ['validate', '--insecure', '--platform', platform, '--remote', `${pushed.app}:${result.tag}`]);
       }
     });
 
-    test('repeating it changes nothing', async () => {
+    test('is the same when the rebase is repeated', async () => {
       const seen = proxy.requests.length;
       const again = rebased(await run(pushed.order));
       assert.deepEqual([again.existed, again.tag, again.plan.image], [true, result.tag, result.plan.image]);
@@ -138,7 +142,7 @@ for (const [name, [change, all]] of Object.entries(builds)) {
   });
 }
 
-test('only manifests and configurations are moved', async () => {
+test('a rebase transfers only manifests and configurations', async () => {
   const { order, layerBytes } = await push();
   const seen = proxy.requests.length;
   const { transferred, plan } = rebased(await run(order));
@@ -152,7 +156,7 @@ test('only manifests and configurations are moved', async () => {
   assert.equal(transferred?.mountedBlobs, 3);
 });
 
-test('annotations name the new base and the origin, and the provenance names all three', async () => {
+test('annotations of a rebased image name the new base and the origin, and its provenance names all three images', async () => {
   const { app, order, digests } = await push({
     application: { indexAnnotations: { 'org.opencontainers.image.base.digest': 'sha256:old', own: 'kept' } },
   });
@@ -185,7 +189,7 @@ test('annotations name the new base and the origin, and the provenance names all
   );
 });
 
-test('attestations of the build are left out, and that is said', async () => {
+test('attestations of the build are left out of a rebased image, with a note', async () => {
   const { app, order } = await push({ application: { statements: (digest) => [provenanceOf(digest, [])] } });
   const { plan, tag } = rebased(await run(order));
   const { manifests } = json((await at(app, tag))?.bytes) as unknown as { manifests: { platform: { os: string } }[] };
@@ -196,7 +200,7 @@ test('attestations of the build are left out, and that is said', async () => {
   assert.match(plan.notes.join(), /^2 attestations or other entries of the index are left out/);
 });
 
-test('a tag that is another image is not overwritten: the next number is taken', async () => {
+test('a rebase does not overwrite a tag of another image, and takes the next number', async () => {
   const { order, app, digests } = await push();
   const first = rebased(await run(order));
   const place = { host: registry.host, repository: order.newBase.source.path, tag: '21.0.2' };
@@ -245,7 +249,7 @@ test('a base of another distribution is refused, and one layer of each base is r
   rebased(await run({ ...order, allow: ['DistributionChanged'] }));
 });
 
-test('without permission to write, the plan is shown and nothing is written', async () => {
+test('a rebase without permission to write returns its plan and writes nothing', async () => {
   const { order } = await push();
   const seen = proxy.requests.length;
   const result = await rebaseImage(order, { registry: client, readFileSigns, readBase, readAttestations, signal, now: Date.now });
@@ -254,7 +258,7 @@ test('without permission to write, the plan is shown and nothing is written', as
   assert.deepEqual(rebased(await run(order)).plan, result.plan);
 });
 
-test('a failure at any request leaves no tag, and a repetition writes the same image', async () => {
+test('a rebase that fails at any request leaves no tag, and a repetition writes the same image', async () => {
   const { order } = await push({}, { platforms: bothPlatforms });
   const isWrite = (method: string) => method === 'PUT' || method === 'POST';
   const isTag = (path: string) => /\/manifests\/1\.2\.3-base/.test(path);

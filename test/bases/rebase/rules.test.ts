@@ -161,9 +161,9 @@ const refused: Record<string, readonly (readonly [name: string, sample: RequestS
 };
 
 for (const [rule, samples] of Object.entries(refused)) {
-  describe(rule, () => {
+  describe(`the rule ${rule} of rebases`, () => {
     for (const [name, sample, message] of samples) {
-      test(`${name}: refused, unless it is allowed`, () => {
+      test(`refuses, unless it is allowed: ${name}`, () => {
         const result = planRebase(request(sample));
         assert.equal(result.kind, 'refused');
         assert.ok(result.kind === 'refused');
@@ -175,7 +175,7 @@ for (const [rule, samples] of Object.entries(refused)) {
   });
 }
 
-test('every rule refuses something', () =>
+test('every rule of rebases has a case that it refuses', () =>
   assert.deepEqual(
     Object.keys(refused),
     rules.map(({ id }) => id),
@@ -213,13 +213,13 @@ const accepted: Record<string, RequestSample> = {
 };
 
 for (const [name, sample] of Object.entries(accepted)) {
-  test(`accepted: ${name}`, () => {
+  test(`the rules of rebases accept: ${name}`, () => {
     const result = planRebase(request(sample));
     assert.equal(result.kind, 'plan', result.kind === 'refused' ? result.message : '');
   });
 }
 
-test('all violations are named at once, and a message has no control characters', () => {
+test('a refused rebase names all violated rules, without control characters', () => {
   const result = planRebase(request(configs({ User: 'a', WorkingDir: '/a' }, { User: '\u001B[31mroot', WorkingDir: '/b' })));
   assert.ok(result.kind === 'refused');
   assert.deepEqual(result.rules, ['UserChanged', 'WorkingDirectoryChanged']);

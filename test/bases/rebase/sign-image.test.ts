@@ -18,10 +18,10 @@ const pem = ({ privateKey }: Signer) => privateKey.export({ type: 'pkcs8', forma
 const layersOf = (bytes: Buffer) =>
   (JSON.parse(String(bytes)) as { layers: { digest: string; annotations: Record<string, string> }[] }).layers;
 
-describe('a signature is verified', () => {
+describe('the signature of a rebased image is verified by us and by openssl', () => {
   const signers = { 'ECDSA P-256': ecSigner(), 'ECDSA P-384': ecSigner('P-384'), RSA: rsaSigner(), Ed25519: edSigner() };
   for (const [name, signer] of Object.entries(signers)) {
-    test(name, async () => {
+    test(`with a key of the type ${name}`, async () => {
       const key = readSigningKey('rebase.pem', pem(signer));
       const { blobs, manifest } = await signImage(repository, digest, key, undefined);
       const [payload = Buffer.alloc(0)] = blobs;
@@ -48,7 +48,7 @@ describe('a signature is verified', () => {
   }
 });
 
-test('signatures of others stay', async () => {
+test('signing an image keeps the signatures of others', async () => {
   const [one, other] = [ecSigner(), ecSigner()].map((signer) => readSigningKey('key', pem(signer)));
   assert.ok(one && other);
   const first = (await signImage(repository, digest, one, undefined)).manifest;
@@ -59,7 +59,7 @@ test('signatures of others stay', async () => {
   await assert.rejects(signImage(repository, digest, one, something), /there is something else under the tag of the signatures/);
 });
 
-describe('what is no key for signing is named, without its content', () => {
+describe('a key that cannot sign is refused without its content in the message', () => {
   const secret = 'MC4CAQAwBQYDK2Vw';
   const small = generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
   const other = generateKeyPairSync('x25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();

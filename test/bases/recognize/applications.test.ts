@@ -74,7 +74,7 @@ test('fifty applications on a base are recognized rightly and no other is, with 
   assert.ok(requests.length <= 64 * 7, `${requests.length} requests`);
 });
 
-test('a second run sends no request, and neither does another replica', async () => {
+test('recognizing the same applications again sends no request, on the same replica or another one', async () => {
   const reader = openReader();
   await examine(reader);
   requests = [];

@@ -48,7 +48,7 @@ test('an image is compared with few of the thousands of versions that have the s
   }
 });
 
-test('the event loop goes on while thousands of versions are indexed', async () => {
+test('the event loop continues while thousands of versions are indexed', async () => {
   let turns = 0;
   const count = () => {
     turns++;

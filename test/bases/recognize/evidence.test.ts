@@ -175,9 +175,10 @@ const rows: [name: string, records: Partial<BuildRecords>, expected: NamedBase[]
   ],
 ];
 
-for (const [name, records, expected] of rows) test(`bases that are named: ${name}`, () => assert.deepEqual(find(records), expected));
+for (const [name, records, expected] of rows)
+  test(`the records of a build name the expected bases: ${name}`, () => assert.deepEqual(find(records), expected));
 
-test('annotations come first, then buildpacks, then provenance', () => {
+test('bases that annotations name come first, then those of buildpacks, then those of provenance', () => {
   const labels = { ...runImage({ topLayer: digestFor('top') }), [nameKey]: repository };
   assert.deepEqual(
     find({ labels, ...input(`oci://${repository}`) }).map(({ by }) => by),
@@ -185,12 +186,12 @@ test('annotations come first, then buildpacks, then provenance', () => {
   );
 });
 
-test('no more inputs of a build are kept than a base can be among', () => {
+test('at most 16 inputs of a build are kept as possible bases', () => {
   const many = Array.from({ length: 1_000 }, (_, index) => ({ uri: `pkg:docker/image-${index}`, digest: { sha256: hex } }));
   assert.equal(find({ statements: [slsa02(many)] }).length, 16);
 });
 
-test('of a long list, only the first entries are checked', () => {
+test('only the first 2,000 inputs of a build are checked', () => {
   const padded = (count: number) =>
     find({ statements: [slsa02([...Array.from({ length: count }, () => 7), { uri: 'pkg:docker/a', digest: { sha256: hex } }])] });
   assert.equal(padded(1_999).length, 1);
@@ -216,7 +217,7 @@ test('provenance is read before SBOMs, and nothing else is read', () => {
   assert.equal(predicateRank('https://in-toto.io/attestation/vulns'), undefined);
 });
 
-test('reading any records never throws', () => {
+test('reading the records of a build never throws, whatever they contain', () => {
   const texts = fc.dictionary(fc.constantFrom(nameKey, digestKey, packsKey), fc.oneof(fc.string(), fc.json()));
   const statements = fc.array(
     fc.oneof(fc.anything(), fc.anything().map(slsa02), fc.array(fc.record({ uri: fc.webUrl(), digest: fc.anything() })).map(slsa1)),

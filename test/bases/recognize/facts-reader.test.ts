@@ -50,7 +50,7 @@ const entry = (digest: string, os: string, architecture: string, more: object = 
 });
 const platformsOf = (facts: BuildFacts | undefined) => facts?.platforms.map(({ platform }) => platform);
 
-test('facts are read once for a digest and its access, also by concurrent callers', async (t) => {
+test('the facts of an image are read once for a digest and its access, also by concurrent callers', async (t) => {
   const { fake, read, repository } = await openWorld(t);
   const digest = addManifest(fake, runnable, { annotations: { 'org.opencontainers.image.base.digest': fakeDigest('b') } });
   const facts = {
@@ -79,7 +79,7 @@ test('the source of the image is that of its annotations, or else of its labels,
   assert.equal(await sourceOf(`https://github.com/${'a'.repeat(512)}`), undefined);
 });
 
-test('another replica reads them from the store, and after a week from the registry', async (t) => {
+test('another replica reads the facts of an image from the store, and after a week from the registry', async (t) => {
   let now = 0;
   const { fake, read, open, store, repository } = await openWorld(t, () => now);
   const digest = addManifest(fake);
@@ -104,7 +104,7 @@ test('a digest that the registry does not have is not remembered', async (t) => 
   assert.deepEqual(await read(digest), { digest, platforms: [] });
 });
 
-test('a store that fails to be of use costs requests only', async (t) => {
+test('facts are read from the registry if the store contains garbage', async (t) => {
   const { fake, store, open, repository } = await openWorld(t);
   const digest = addManifest(fake);
   const facts = await open().read(repository, digest, signal);
@@ -117,7 +117,7 @@ test('a store that fails to be of use costs requests only', async (t) => {
   }
 });
 
-test('facts from a store are valid or not used', () => {
+test('facts from the store are used only if they are valid', () => {
   const digest = fakeDigest('a');
   const platform = {
     platform: 'linux/amd64',
@@ -141,7 +141,7 @@ test('facts from a store are valid or not used', () => {
   for (const one of wrong) assert.equal(parseFacts(JSON.stringify(one), digest), undefined, JSON.stringify(one).slice(0, 200));
 });
 
-test('of an index, at most sixteen images are read, and no other artifacts', async (t) => {
+test('at most sixteen images of an index are read, and no other artifacts', async (t) => {
   const { fake, read } = await openWorld(t);
   const amd64 = addManifest(fake);
   const chart = addManifest(fake, {}, { artifactType: 'application/vnd.cncf.helm.config.v1+json' });

@@ -87,7 +87,7 @@ const rows: Readonly<Record<string, Row>> = {
 };
 
 for (const [name, { strategy, selected: tag, from, expected }] of Object.entries(rows)) {
-  test(`the line of a base: ${name}`, async () => {
+  test(`versions are sorted into the line of a base with ${name}`, async () => {
     const versions = Object.keys(expected).map((tags) => ({ digest: digestFor(tags), tags: tags.split(' ').filter((one) => one !== '') }));
     const selected = { tag, digest: digestFor('selected') };
     const known = [{ digest: selected.digest, tags: [tag] }, ...versions];

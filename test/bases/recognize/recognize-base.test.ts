@@ -208,10 +208,11 @@ const rows: [name: string, facts: ReturnType<typeof image>, expected: string, kn
 ];
 
 for (const [name, facts, expected, known = bases] of rows) {
-  test(`the base of an image: ${name}`, async () => assert.equal(short(await recognizeBase(facts, known)), expected));
+  test(`the expected base of an image is recognized: ${name}`, async () =>
+    assert.equal(short(await recognizeBase(facts, known)), expected));
 }
 
-test('reasons name the platform, the evidence and the digests', async () => {
+test('the reason of a recognized base names the platform, the evidence and the digests', async () => {
   const reasonOf = (result: Recognition) => (result.kind === 'unrelated' ? undefined : result.reason);
   assert.equal(
     reasonOf(await recognizeBase(on('os app', [annotated(older.digest, { tag: '21' })]), bases)),
@@ -261,7 +262,7 @@ test('an image is behind if it is built on an older version of the line', async 
   );
 });
 
-test('versions that an image names and that are not known are listed, so that they can be read', async () => {
+test('unknown versions of a base that an image names are listed, so that they can be read', async () => {
   const named = [
     annotated(gone),
     annotated(older.digest),
@@ -310,7 +311,7 @@ test('an image that has only a part of the layers of every known base is never r
   await fc.assert(property, { numRuns: 500 });
 });
 
-test('nothing that an image names makes it built on a base whose layers it does not begin with', async () => {
+test('an image is never recognized as built on a base that it only names, without beginning with the layers of the base', async () => {
   const names = fc.array(
     fc.constantFrom(annotated(older.digest), annotated(newer.digest), attested(older.digest), packed('java1'), packed('java2')),
   );

@@ -45,7 +45,7 @@ test('an image that cannot be read is unknown, and all others are recognized', a
   );
 });
 
-test('a version without a tag is read and learnt if an image names it', async () => {
+test('a version of a base without a tag is read and remembered if an image names it', async () => {
   const named = [{ by: 'Annotation' as const, repository, digest: digestFor('gone'), tag: '1.5' }];
   const layers = { [amd64]: 'os javagone app' };
   const { results, learnt, reads } = await recognize([image({ layers, named }), image({ name: 'twin', layers })]);
@@ -68,7 +68,7 @@ test('an image is unknown if the version that it names cannot be read', async ()
   assert.equal(results[0].error, failure);
 });
 
-test('an aborted run has no result', async () => {
+test('an aborted recognition of images has no result', async () => {
   const controller = new AbortController();
   const reader = {
     async read() {
@@ -82,7 +82,7 @@ test('an aborted run has no result', async () => {
   );
 });
 
-test('the source that an image names is its own, unless it has inherited that of its base', async () => {
+test('an image is built from the source that it names, unless it has inherited the name from its base', async () => {
   const facts = ['own', 'inherited', 'silent'].map((name) => image({ name, layers: { [amd64]: 'os java1 app' } }));
   const sources = ['https://github.com/shop/web', 'https://github.com/library/base-java', undefined];
   const { results } = await recognize(facts.map((one, index) => ({ ...one, ...(sources[index] && { builtFrom: sources[index] }) })));

@@ -46,9 +46,10 @@ const cases: Record<string, readonly [env: readonly string[], versions: Readonly
 
 describe('an image on one of several versions with the same layers', () => {
   for (const [name, [env, known, expected]] of Object.entries(cases))
-    test(name, async () => assert.equal(await baseOf(facts('app', 'os java app', env), known), expected));
+    test(`is found to be on ${expected}: ${name}`, async () =>
+      assert.equal(await baseOf(facts('app', 'os java app', env), known), expected));
 
-  test('the digest that it names decides, unless a newer version would change nothing', async () => {
+  test('is on the version whose digest it names, unless a newer version would change nothing', async () => {
     const named = [{ by: 'Annotation' as const, repository, digest: digestFor('21.0.1') }];
     const own = (env: readonly string[]) => facts('app', 'os java app', env, named);
     assert.equal(await baseOf(own(['PATH=/usr/bin', 'LOOKUPS=on']), versions), '21.0.1');
@@ -56,12 +57,12 @@ describe('an image on one of several versions with the same layers', () => {
     assert.equal(await baseOf(own([]), { '21.0.2': ['A=1'], '21.0.1': ['A=1'] }), '21.0.2');
   });
 
-  test('a version that its registry has no more is not compared', async () => {
+  test('is not compared with a version that the registry does not have any more', async () => {
     const app = facts('app', 'os java app', ['PATH=/usr/bin', 'LOOKUPS=on']);
     assert.equal(await baseOf(app, versions, ['21.0.1']), '21.0.2');
   });
 
-  test('nothing is read where all versions have other layers, or the same settings', async () => {
+  test('causes no request if all versions have other layers or the same settings', async () => {
     const known = ['1', '2'].map((tag) => knownBase(facts(tag, `os java${tag}`, [tag]), { repository, tags: [tag] }));
     const same = ['3', '4'].map((tag) => knownBase(facts(tag, 'os java', ['A=1']), { repository, tags: [tag] }));
     const reader = { read: () => assert.fail('nothing is to be read') };
@@ -69,7 +70,7 @@ describe('an image on one of several versions with the same layers', () => {
     await learn([facts('app', 'os java app', [])], await indexBases([...known, ...same], signal));
   });
 
-  test('an image is unknown while a version cannot be read', async () => {
+  test('is unknown while a version cannot be read', async () => {
     const [newer, older] = Object.entries(versions).map(([tag, env]) => facts(tag, 'os java', env));
     const app = facts('app', 'os java app', []);
     assert.ok(newer && older);
@@ -84,13 +85,13 @@ describe('an image on one of several versions with the same layers', () => {
   });
 });
 
-describe('settings', () => {
-  test('a field that is missing, null, empty or the root folder has no value', () => {
+describe('the settings of an image', () => {
+  test('have no value for a field that is missing, null, empty or the root folder', () => {
     const none = [{}, { User: '', WorkingDir: '/', Env: [], Cmd: null, ExposedPorts: {}, Volumes: undefined }];
     for (const config of none) assert.deepEqual(settingsOf(config), {});
   });
 
-  test('each field, variable, port and volume counts, whatever the order; labels do not', () => {
+  test('differ by each field, variable, port and volume in any order, but not by labels', () => {
     const config = { User: 'a', Cmd: ['b'], Env: ['A=1', 'B=2'], ExposedPorts: { '80/tcp': {} }, Volumes: { '/data': {} } };
     const same = { ...config, Env: ['B=2', 'A=1'], Labels: { version: '2' } };
     const [one, other] = [settingsOf(config), settingsOf(same)];
@@ -101,13 +102,13 @@ describe('settings', () => {
       assert.notEqual(fingerprintOf(settingsOf({ ...config, ...change }) ?? {}), fingerprintOf(one));
   });
 
-  test('what others write is not trusted', () => {
+  test('are read only from valid fields, and are unknown if there are too many', () => {
     assert.deepEqual(settingsOf({ Env: [1, null, 'A=1'] }), settingsOf({ Env: ['A=1'] }));
     assert.deepEqual(settingsOf({ Env: 'A=1', ExposedPorts: null }), {});
     assert.equal(settingsOf({ Env: Array.from({ length: 257 }, (_, index) => `V${index}=1`) }), undefined);
   });
 
-  test('no base is closest where no settings are known', () => {
+  test('select no base as the closest if no settings are known', () => {
     assert.equal(
       closestBase({}, ['a', 'b'], () => undefined),
       undefined,
@@ -116,7 +117,7 @@ describe('settings', () => {
     assert.equal(inheritsOther({ a: '1' }, { a: '1' }, {}), true);
   });
 
-  test('of two platforms, one on the old version decides', async () => {
+  test('decide for the old version if one of two platforms is on it', async () => {
     const two = (name: string, amd: string, arm: string) => {
       const plain = image({ name, layers: { [amd64]: 'os java', 'linux/arm64': 'os-arm java-arm' } });
       const env = [amd, arm];

@@ -27,7 +27,7 @@ function start() {
   return { store, texts, writes: () => writes, pass: (ms: number) => void (now += ms) };
 }
 
-test('what is kept is read again, and written only if it has changed, is lost, or would expire', async () => {
+test('dependents kept in Redis are read again, and written only if they have changed, are lost or would expire', async () => {
   const { store, texts, writes, pass } = start();
   const kept = { base, dependents: [dependentOf('a'), dependentOf('b')] };
   await store.keep(policy, kept);
@@ -43,7 +43,7 @@ test('what is kept is read again, and written only if it has changed, is lost, o
   assert.equal(await store.read({ uid: 'u2' }), undefined);
 });
 
-test('what does not fit is left out from the end, so that the text stays in its bounds', async () => {
+test('dependents that exceed the bound of the text in Redis are left out from the end', async () => {
   const { store, texts } = start();
   const dependents = Array.from({ length: 2_000 }, (_, index) => dependentOf(`app-${index}`, { message: 'x'.repeat(1_000) }));
   await store.keep(policy, { base, dependents });
@@ -54,18 +54,18 @@ test('what does not fit is left out from the end, so that the text stays in its 
 });
 
 for (const [name, text] of [
-  ['no JSON', '{"base":'],
-  ['another shape', '{"base":"b","dependents":[{"image":1}]}'],
-  ['a state that is none', `{"base":"b","dependents":[{"image":"a","state":"<b>","workloads":1}]}`],
-  ['too many', JSON.stringify({ base: 'b', dependents: Array.from({ length: 5_001 }, () => dependentOf('a')) })],
+  ['not JSON', '{"base":'],
+  ['of another shape', '{"base":"b","dependents":[{"image":1}]}'],
+  ['with an unknown state', `{"base":"b","dependents":[{"image":"a","state":"<b>","workloads":1}]}`],
+  ['with too many dependents', JSON.stringify({ base: 'b', dependents: Array.from({ length: 5_001 }, () => dependentOf('a')) })],
 ] as const)
-  test(`a text in Redis that is ${name} counts as missing`, async () => {
+  test(`a text about dependents in Redis that is ${name} counts as missing`, async () => {
     const { store, texts } = start();
     texts.set('u1', text);
     assert.equal(await store.read(policy), undefined);
   });
 
-test('the status is right where it differs, and what was compared with another base is left out', () => {
+test('the status takes precedence over kept dependents, and those compared with another base are left out', () => {
   const shown = dependentOf('a', { state: 'Updating' });
   const status = { latest: { tag: '21', digest: base, selectedAt: '2026-03-01T09:00:00Z' }, dependents: [shown] };
   const dependents = [dependentOf('a'), dependentOf('b')];
@@ -74,7 +74,7 @@ test('the status is right where it differs, and what was compared with another b
   assert.deepEqual(joinDependents(status, undefined), [shown]);
 });
 
-test('the event loop goes on while thousands of dependents are read', async () => {
+test('the event loop continues while thousands of dependents are read', async () => {
   const { store } = start();
   const kept = { base, dependents: Array.from({ length: 5_000 }, (_, index) => dependentOf(`app-${index}`, { message: 'x'.repeat(50) })) };
   await store.keep(policy, kept);

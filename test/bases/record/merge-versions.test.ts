@@ -25,7 +25,7 @@ const versions = fc.uniqueArray(
 const asSet = (list: readonly SeenVersion[]) =>
   list.map(({ tags, ...rest }) => JSON.stringify({ ...rest, tags: tags.toSorted() })).toSorted();
 
-test('a merge loses no version, tag or selection, in whatever order replicas write', () => {
+test('a merge of versions loses no version, tag or selection, whatever the order in which replicas write', () => {
   fc.assert(
     fc.property(versions, versions, (one, other) => {
       const merged = mergeVersions(one, other);
@@ -43,7 +43,7 @@ test('a merge loses no version, tag or selection, in whatever order replicas wri
   );
 });
 
-test('layers and names of platforms that are known once are never lost', () => {
+test('a merge of versions never loses layers and names of platforms', () => {
   const layers = { count: 9, chain: digestFor('chain'), first: digestFor('first'), last: digestFor('last') };
   const of = (platform: string, more: Partial<SeenVersion['platforms'][number]> = {}) =>
     version('a', { platforms: [{ platform, digest: digestFor('amd64'), ...more }] });
@@ -54,13 +54,13 @@ test('layers and names of platforms that are known once are never lost', () => {
   }
 });
 
-test('an image keeps its newest tags', () => {
+test('a version of a base keeps its newest tags', () => {
   const many = Array.from({ length: maxTags + 10 }, (_, index) => `old-${index}`);
   const [merged] = mergeVersions([version('a', { tags: many })], [version('a', { tags: ['new'] })]);
   assert.deepEqual([merged?.tags.length, merged?.tags[0]], [maxTags, 'new']);
 });
 
-test('versions in use are never dropped, and the newest others are kept', () => {
+test('versions of a base in use are never dropped, and the newest others are kept', () => {
   const all = Array.from({ length: 20 }, (_, index) => version(`${index}`, { seenAt: `2026-11-23T12:00:${10 + index}Z` }));
   const inUse = new Set([digestFor('0'), digestFor('3')]);
   const kept = boundVersions(all.with(5, { ...version('5', { seenAt: all[5]?.seenAt ?? '' }), selected: true }), 6, inUse);
@@ -70,7 +70,7 @@ test('versions in use are never dropped, and the newest others are kept', () => 
   );
 });
 
-test('versions on which images ran are never dropped, whoever says so last', () => {
+test('versions on which images ran are never dropped, whichever replica writes last', () => {
   const all = Array.from({ length: 6 }, (_, index) => version(`${index}`, { seenAt: `2026-11-23T12:00:${10 + index}Z` }));
   const ran = version('1', { seenAt: '2026-11-23T12:00:30Z', used: true });
   for (const merged of [mergeVersions(all, [ran]), mergeVersions([ran], all)])
@@ -91,7 +91,7 @@ test('more versions than the maximum are kept if all are in use', () => {
   );
 });
 
-test('a version stays in its record, and a full record takes no more', () => {
+test('a version stays in its record, and a full record takes no further version', () => {
   const full = Array.from({ length: maxInRecord }, (_, index) => version(`full-${index}`));
   const second = [version('second')];
   const shares = shareOut([version('new'), ...second, ...full], [full, second]);
@@ -130,7 +130,7 @@ test('records of versions with many platforms and tags are smaller than what etc
   );
 });
 
-test('a record whose versions have got more tags gives some of them away, and takes no other one', () => {
+test('a record that grows too large by new tags moves some versions to other records, and takes no further one', () => {
   const many = Array.from({ length: 140 }, (_, index) => wide(`${index}`));
   const grown = many.map((one, index) => (index < 60 ? wide(`${index}`, maxTags) : one));
   const shares = shareOut([...grown, wide('new')], [many]);
@@ -139,7 +139,7 @@ test('a record whose versions have got more tags gives some of them away, and ta
   assert.ok(shares[1]?.some(({ digest }) => digest === digestFor('new')));
 });
 
-test('what does not fit in a record is left out', () => {
+test('invalid versions in a record are left out when it is read', () => {
   const good = version('good');
   const odd = [
     null,

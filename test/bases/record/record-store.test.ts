@@ -45,7 +45,7 @@ describe('the record of a base', () => {
   const namesOf = (versions: readonly SeenVersion[]) => versions.map(({ tags: [name = ''] }) => name).toSorted(naturalOrder);
   const nothing = { inUse: new Set<string>(), signal };
 
-  it('is the same for a new process', async () => {
+  it('is read by a new process as it was written', async () => {
     const policy = policyOf('kept');
     assert.deepEqual(await open().read(policy, signal), []);
     await open().add(policy, [version('a')], nothing);
@@ -63,7 +63,7 @@ describe('the record of a base', () => {
     assert.deepEqual(first?.tags.toSorted(), [...names.map((name) => `of-${name}`), 'version-0'].toSorted());
   });
 
-  it('is read again by a replica that knows fewer versions than there are', async () => {
+  it('is read again by a replica that knows fewer versions than the status counts', async () => {
     const policy = policyOf('stale');
     const [one, other] = [open(), open()];
     await one.add(policy, [version('a')], nothing);
@@ -73,7 +73,7 @@ describe('the record of a base', () => {
     assert.deepEqual(namesOf(await other.read(policy, signal, { atLeast: 2 })), ['a', 'b']);
   });
 
-  it('of a former policy of the same name does not count', async () => {
+  it('is not read if it is that of a former policy of the same name', async () => {
     await open().add(policyOf('renewed'), [version('former')], nothing);
     const policy = policyOf('renewed');
     assert.deepEqual(await open().read(policy, signal), []);
@@ -81,7 +81,7 @@ describe('the record of a base', () => {
     assert.deepEqual(namesOf(await open().read(policy, signal)), ['own']);
   });
 
-  it('holds 5,000 versions, and writes one object for one more', async () => {
+  it('holds 5,000 versions, and a change of one version writes one object', async () => {
     const policy = policyOf('large');
     const store = open();
     const many = Array.from({ length: 5_000 }, (_, index) => version(`1.0.${index}`));
@@ -100,7 +100,7 @@ describe('the record of a base', () => {
     assert.equal(changed.length, 1);
   });
 
-  it('holds versions with many platforms in more objects, as large as the API server takes them', async () => {
+  it('holds versions with many platforms in several objects that the API server accepts', async () => {
     const policy = policyOf('wide');
     const platforms = Array.from({ length: 10 }, (_, index) => ({
       platform: `linux/arm/v${index}`,

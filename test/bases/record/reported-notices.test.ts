@@ -15,7 +15,7 @@ after(async () => {
   await server.stop();
 });
 
-test('what one replica has reported is known to another one, for each version of the base, and expires', async () => {
+test('a notice that one replica has reported is known to another one, for each version of the base, and expires', async () => {
   const [one, other] = [createReportedNotices({ redis, prefix: 'test' }), createReportedNotices({ redis, prefix: 'test' })];
   const scope = { uid: 'u1', base: `sha256:${'a'.repeat(64)}` };
   assert.deepEqual(await other.read(scope, ['a', 'b']), new Set());

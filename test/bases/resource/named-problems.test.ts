@@ -57,7 +57,7 @@ const problemsOf = (spec: object) =>
     .toSorted();
 
 for (const [name, [spec, paths]] of Object.entries(rows))
-  test(name, async () => {
+  test(`the API server and the program refuse a policy of a base with the same paths: ${name}`, async () => {
     const policy = { apiVersion: 'operator.technomad.dev/v1', kind: 'BaseImagePolicy', metadata: { name: 'java' }, spec };
     const answer = await cluster.request('POST', `${path}?dryRun=All`, policy).catch((error: unknown) => error);
     assert.ok(answer instanceof Error, 'it is accepted');
@@ -73,7 +73,7 @@ for (const [name, [spec, paths]] of Object.entries(rows))
     assert.deepEqual(problemsOf(spec), paths);
   });
 
-test('what the API server hides behind a missing field is named by the program', async () => {
+test('the program reports also the problems that the API server does not check because of a missing field', async () => {
   const spec = { select: {}, poll: { interval: '10s' }, onNewBase: [{}] };
   const policy = { apiVersion: 'operator.technomad.dev/v1', kind: 'BaseImagePolicy', metadata: { name: 'java' }, spec };
   await assert.rejects(
@@ -83,7 +83,7 @@ test('what the API server hides behind a missing field is named by the program',
   assert.deepEqual(problemsOf(spec), ['spec.image', 'spec.onNewBase[0]', 'spec.poll', 'spec.select']);
 });
 
-test('an interval of a minute is accepted', async () => {
+test('a policy of a base with an interval of a minute is accepted', async () => {
   const spec = { image, select, poll: { interval: '1m' }, onNewBase: [{ rebase: {} }] };
   const policy = { apiVersion: 'operator.technomad.dev/v1', kind: 'BaseImagePolicy', metadata: { name: 'java' }, spec };
   await cluster.request('POST', `${path}?dryRun=All&fieldValidation=Strict`, policy);

@@ -45,7 +45,7 @@ describe('readBasePolicy', () => {
     assert.match(problemOf({ ...minimal, approvals: {} }), /write mode: Approval, or remove approvals/);
   });
 
-  it('selects all workloads of all namespaces where it names none', () => {
+  it('selects all workloads of all namespaces if the policy names none', () => {
     const { workloads: _, ...rest } = minimal;
     const { workloads } = readUsable(rest);
     const labels = { 'kubernetes.io/metadata.name': 'shop' };
@@ -58,7 +58,7 @@ describe('readBasePolicy', () => {
     );
   });
 
-  it('reads every action in its order, and reports what none applies to', () => {
+  it('reads every action in its order, and reports images to which no action applies', () => {
     const secretRef = { name: 'ci', key: 'token' };
     const { onNewBase } = readUsable({
       ...minimal,
@@ -174,7 +174,7 @@ describe('readBasePolicy', () => {
     });
   }
 
-  it('signs on a base that is verified, or where that is said not to matter', () => {
+  it('accepts signing if the base is verified or BaseUnverified is allowed', () => {
     const rebase = { images: ['*'], pushSecret: { name: 'a' }, sign };
     const keyless = [{ issuer: 'https://issuer.example.com', identity: 'base@example.com' }];
     const { base } = readUsable({ ...minimal, verify: { cosign: { keyless } }, onNewBase: [{ rebase }] });
@@ -184,7 +184,7 @@ describe('readBasePolicy', () => {
     assert.match(problemOf({ ...minimal, verify: { cosign: {} } }), /spec\.verify\.cosign: write keys, keyless or both/);
   });
 
-  it('does not check a spec with more values than can be checked at once', () => {
+  it('refuses a spec with more values than are checked', () => {
     const values = Array.from({ length: 64 }, (_, index) => `v${index}`);
     const matchExpressions = Array.from({ length: 32 }, (_, index) => ({ key: `k${index}`, operator: 'NotIn', values }));
     const workloads = Array.from({ length: 64 }, () => ({ kinds: ['Deployment'], selector: { matchExpressions } }));
@@ -197,7 +197,7 @@ describe('readBasePolicy', () => {
     assert.equal(spec.suspended, true);
   });
 
-  it('drops a field of the status that does not fit, and keeps one that it does not know', () => {
+  it('drops a field of the status that is invalid, and keeps one that it does not know', () => {
     const { status } = read(minimal, {
       latest: { tag: 7 },
       images: { total: 2, current: 1, behind: 1, unknown: 0, unrelated: 0 },

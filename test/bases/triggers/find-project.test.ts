@@ -7,7 +7,7 @@ const github: CiSystem = { system: 'githubDispatch', project: '$source', name: '
 const enterprise: CiSystem = { ...github, url: 'https://github.example.com/api/v3' };
 const gitlab: CiSystem = { system: 'gitlab', project: '$source', ref: 'main', url: 'https://gitlab.example.com:8443/' };
 
-describe('the repository of an image', () => {
+describe('the repository to rebuild an image', () => {
   for (const [source, ci, expected] of [
     ['https://github.com/shop/web', github, 'shop/web'],
     ['https://github.com/shop/web.git', github, 'shop/web'],
@@ -21,7 +21,7 @@ describe('the repository of an image', () => {
     ['anything at all', { ...github, project: 'shop/monorepo' }, 'shop/monorepo'],
     [undefined, { system: 'jenkins', url: 'https://ci.example.com', name: 'web' }, undefined],
   ] as const) {
-    it(`${source} → ${expected ?? 'none'}`, () =>
+    it(`is ${expected ?? 'not needed'} for the source ${source}`, () =>
       assert.deepEqual(findProject({ ci }, source), expected === undefined ? {} : { project: expected }));
   }
 
@@ -40,13 +40,13 @@ describe('the repository of an image', () => {
     ['file:///etc/passwd', github, /no address of a repository/],
     ['https://gitlab.com/shop/web', gitlab, /a source on gitlab\.com, and the policy calls gitlab\.example\.com:8443/],
   ] as const) {
-    it(`${String(source).slice(0, 60)} is refused`, () => {
+    it(`is refused for the source ${String(source).slice(0, 60)}`, () => {
       const found = findProject({ ci }, source);
       assert.match('problem' in found ? found.problem : JSON.stringify(found), why);
     });
   }
 
-  it('a source that the action does not allow is refused', () => {
+  it('is refused for a source that the action does not allow', () => {
     const allowed = (...sources: string[]) => 'project' in findProject({ ci: github, sources }, 'https://github.com/shop/web');
     assert.deepEqual([allowed('shop/*'), allowed('ops/*', '*/web'), allowed('shop/web')], [true, true, true]);
     assert.deepEqual([allowed('shop/we'), allowed('ops/*'), allowed('SHOP/*')], [false, false, false]);

@@ -19,7 +19,7 @@ function start(pause: (ms: number) => Promise<unknown> = () => Promise.resolve()
 }
 
 describe('createPacer', () => {
-  it('keeps a pipeline that does not answer from holding up the others', async () => {
+  it('does not let a pipeline that does not answer delay the others', async () => {
     const { begun, request, end } = start();
     const waiting = [request('hung'), request('hung')];
     await assert.rejects(request('hung'), (error) => error instanceof WaitError && error.until.getTime() === now + 5_500);
@@ -33,7 +33,7 @@ describe('createPacer', () => {
     await Promise.all(waiting);
   });
 
-  it('sends five a second to each, however fast it answers', async () => {
+  it('sends at most five requests a second to each pipeline, however fast it answers', async () => {
     const pauses: number[] = [];
     let release = () => {};
     const { pacer } = start((ms) => {

@@ -125,14 +125,14 @@ describe('processTrigger', () => {
     assert.deepEqual([written, reported, error], [[{ ...target, state: 'Requested', at }], ['java'], undefined]);
   });
 
-  it('does nothing for what was accepted before, as by a process that died right after', async () => {
+  it('sends nothing for a rebuild that was accepted before, for example by a process that died right after', async () => {
     const { sent, written } = await run({ known: { ...target, state: 'Requested', at } });
     assert.deepEqual([sent, written], [[], []]);
   });
 
   for (const [what, found] of [
     ['is gone', undefined],
-    ['was created anew', { ...policy, uid: 'u2' }],
+    ['was recreated', { ...policy, uid: 'u2' }],
     ['has another action in its place', policyOf([other, { report: {} }])],
     ['is being deleted', { ...policy, isDeleting: true }],
     ['is suspended', policyOf([other, github], { suspend: true })],
@@ -151,18 +151,18 @@ describe('processTrigger', () => {
     ['does not allow the source any more', policyOf([{ trigger: { ...github.trigger, sources: ['ops/*'] } }])],
     ['does not rebuild the image any more', policyOf([{ trigger: { ...github.trigger, images: ['harbor.example.com/tools/*'] } }])],
   ] as const) {
-    it(`sends nothing where the policy ${what}: its next reconcile decides anew`, async () => {
+    it(`sends nothing if the policy ${what}, and leaves the decision to the next reconcile`, async () => {
       const { sent, written, error } = await run({ found });
       assert.deepEqual([sent, written, error], [[], [], undefined]);
     });
   }
 
-  it('ends with what the CI system refuses', async () => {
+  it('does not retry a request that the CI system refuses, and records the refusal', async () => {
     const { written, error } = await run({ answer: { kind: 'refused', message: 'answered 422: no event' } });
     assert.deepEqual([written[0]?.state, written[0]?.message, error], ['Failed', 'answered 422: no event', undefined]);
   });
 
-  it('tries again after a failure, when the CI system wants it, and shows why', async () => {
+  it('retries after a failure, at the time that the CI system asks for, and records the reason', async () => {
     const failed = await run({ answer: { kind: 'failed', message: 'answered 503' } });
     assert.deepEqual(
       [failed.written[0]?.state, failed.written[0]?.message, String(failed.error)],
@@ -173,7 +173,7 @@ describe('processTrigger', () => {
     assert.deepEqual(paused.error instanceof WaitError && paused.error.until, until);
   });
 
-  it('keeps since when a rebuild is wanted, and writes the same message once', async () => {
+  it('keeps since when a rebuild is wanted, and does not write the same message twice', async () => {
     const since = '2026-11-23T11:00:00.000Z';
     const first: RebuildRecord = { ...target, state: 'Pending', at: since, message: 'answered 503' };
     const other = await run({ known: first, answer: { kind: 'failed', message: 'answered 500' } });
@@ -181,12 +181,12 @@ describe('processTrigger', () => {
     assert.deepEqual((await run({ known: first, answer: { kind: 'failed', message: 'answered 503' } })).written, []);
   });
 
-  it('gives up with the last try', async () => {
+  it('records a failure as final after the last try', async () => {
     const { written, error } = await run({ answer: { kind: 'failed', message: 'answered 503' }, isLastTry: true });
     assert.deepEqual([written[0]?.state, error], ['Failed', undefined]);
   });
 
-  it('reads a Secret anew after a failure: a wrong token may have been mended', async () => {
+  it('reads the Secret again after a failure, because a wrong token may have been replaced', async () => {
     assert.deepEqual((await run()).refreshed, [false]);
     assert.deepEqual((await run({ known: { ...target, state: 'Pending', at, message: 'answered 401' } })).refreshed, [true]);
   });
@@ -211,7 +211,7 @@ describe('processTrigger', () => {
       assert.deepEqual((await run({ data: { source } })).sent, []);
   });
 
-  it('repeats a request that was answered before only on purpose, and records a new refusal with the same message', async () => {
+  it('repeats an answered request if the job asks for that, and records a new refusal with the same message', async () => {
     const message = 'answered 422: no event';
     const failed: RebuildRecord = { ...target, state: 'Failed', at: '2026-11-23T10:00:00.000Z', message };
     const again = await run({ known: failed, data: { after: failed.at }, answer: { kind: 'refused', message } });

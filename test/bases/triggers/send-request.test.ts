@@ -29,7 +29,7 @@ const send = (until: AbortSignal = signal) =>
     { fetch, now, signal: until },
   );
 
-describe('an answer', () => {
+describe('an answer of a CI system', () => {
   for (const [status, kind, text] of [
     [204, 'accepted', ''],
     [201, 'accepted', ''],
@@ -41,7 +41,7 @@ describe('an answer', () => {
     [500, 'failed', 'answered 500'],
     [503, 'failed', 'answered 503'],
   ] as const) {
-    it(`${status} is ${kind}`, async () => {
+    it(`with status ${status} counts as ${kind}`, async () => {
       answer = (_, response) =>
         response.writeHead(status, { location: 'http://127.0.0.1:1/' }).end(status === 204 ? undefined : 'no\n\u001b[31m ref');
       const result = await send();
@@ -53,7 +53,7 @@ describe('an answer', () => {
     });
   }
 
-  it('that asks for a pause is obeyed, for an hour at most', async () => {
+  it('with Retry-After delays the next request, for at most an hour', async () => {
     for (const [seconds, expected] of [
       ['30', '2026-11-23T12:00:30.000Z'],
       ['999999', '2026-11-23T13:00:00.000Z'],
@@ -64,7 +64,7 @@ describe('an answer', () => {
     }
   });
 
-  it('that never ends is not read to its end', async () => {
+  it('is not read to its end if it never ends', async () => {
     answer = (_, response) => {
       response.writeHead(500);
       let isOpen = true;
@@ -77,13 +77,13 @@ describe('an answer', () => {
   });
 });
 
-describe('a connection', () => {
-  it('that is closed is a failure', async () => {
+describe('a connection to a CI system', () => {
+  it('counts as failed if it is closed', async () => {
     answer = (request) => request.socket.destroy();
     assert.equal((await send()).kind, 'failed');
   });
 
-  it('that hangs ends with the process', async () => {
+  it('ends with the process if it hangs', async () => {
     const stopping = new AbortController();
     answer = () => stopping.abort(new Error('the process is stopping'));
     const result = await send(stopping.signal);
@@ -93,7 +93,7 @@ describe('a connection', () => {
 
 describe('a Secret that no header can hold', () => {
   for (const secret of ['-----BEGIN PRIVATE KEY-----\nMIIEvQ', 'tok\u2026en'])
-    it(`${JSON.stringify(secret)} is neither sent nor quoted`, async () => {
+    it(`is neither sent nor quoted: ${JSON.stringify(secret)}`, async () => {
       answer = (_, response) => response.writeHead(204).end();
       const result = await sendRequest(
         { url: new URL(origin), headers: { authorization: `Bearer ${secret}` }, body: '' },
@@ -106,7 +106,7 @@ describe('a Secret that no header can hold', () => {
     });
 });
 
-it('says why a connection failed, and what to do', async () => {
+it('the message about a failed connection to a CI system says why it failed and what to do', async () => {
   const url = new URL(`http://127.0.0.1:${await freePort()}/hook`);
   const result = await sendRequest({ url, headers: {}, body: '{}' }, { fetch, now, signal });
   assert.match(result.kind === 'failed' ? result.message : '', /^POST \S+: the connection was refused by \S+ \(ECONNREFUSED\); check/);

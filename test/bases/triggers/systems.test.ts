@@ -30,7 +30,7 @@ const access: CiAccess = {
 const build = (id: CiSystemKind['id'], more: Partial<CiAccess> = {}) => systems[id].build(rebuild, { ...access, ...more });
 const formOf = (body: string) => Object.fromEntries(new URLSearchParams(body));
 
-describe('a request to', () => {
+describe('a request has the documented form for', () => {
   it('GitHub, as repository_dispatch', () => {
     const { url, headers, body } = build('githubDispatch', { url: 'https://api.github.com', name: 'base-image' });
     assert.equal(url.href, 'https://api.github.com/repos/shop/web/dispatches');
@@ -96,7 +96,7 @@ describe('a request to', () => {
     assert.equal(plain.headers['webhook-signature'], headers['webhook-signature']);
   });
 
-  it('each system stays on its host, whatever the project and the name are', () => {
+  it('each system is called on its own host, whatever the project and the name are', () => {
     for (const { id, build } of Object.values(systems)) {
       for (const hostile of ['../../admin', '..%2f..%2f', '//evil.example.com/x', 'a?b=c#d', '@evil.example.com/']) {
         const { url } = build(rebuild, { ...access, project: hostile, name: hostile });
@@ -107,6 +107,6 @@ describe('a request to', () => {
   });
 });
 
-it('each system is in the list under its own id', () => {
+it('each CI system is in the list under its own id', () => {
   for (const [id, system] of Object.entries(systems)) assert.equal(system.id, id);
 });
