@@ -46,7 +46,7 @@ const report = (...policies: ReturnType<typeof of>[]): Answer => [
   { image, state: policies[0]?.state ?? 'received', isOver: policies.length > 0 && policies.every(({ isOver }) => isOver), policies },
 ];
 
-it('a push is announced with the secret, and an id that makes another try the same push', async () => {
+it('announce sends the push with the secret, and with an id that makes a repeated try the same push', async () => {
   onPost = [[503, { error: 'try again later' }], [429, { error: 'too many requests' }], ...onPost];
   const { code, out, err } = await run();
   assert.deepEqual([code, out, err], [0, `accepted: ${image}\n`, '']);
@@ -55,7 +55,7 @@ it('a push is announced with the secret, and an id that makes another try the sa
   assert.deepEqual([bodies.length, new Set(bodies.map(({ id }) => id)).size, bodies[0]?.image], [3, 1, image]);
 });
 
-it('with --wait, each news is shown once, until the image runs', async () => {
+it('announce --wait shows each change of the result once, until the image runs', async () => {
   const waits = of('waiting', false, { reason: 'MinAge', message: '1.4.2 waits', page: 'https://watch.example.com/policies/shop/web' });
   onGet = [
     report(),
@@ -83,43 +83,49 @@ ${image}: it runs
 
 const ends: readonly (readonly [title: string, get: () => Answer, args: readonly string[], code: number, says: RegExp])[] = [
   [
-    'a failed rollout',
+    'code 1 after a failed rollout',
     () => report(of('failed', true, { reason: 'RolledBack', message: 'crashes' })),
     [],
     1,
     /failed: RolledBack: crashes\n.*it does not run\n$/,
   ],
-  ['an image that is not selected', () => report(of('unchanged', true, { reason: 'NotSelected' })), [], 1, /NotSelected/],
-  ['a push that no policy watches', () => [200, { image, state: 'unwatched', isOver: true, policies: [] }], [], 1, /no policy watches it/],
+  ['code 1 for an image that is not selected', () => report(of('unchanged', true, { reason: 'NotSelected' })), [], 1, /NotSelected/],
   [
-    'one of two policies that fails',
+    'code 1 for a push that no policy watches',
+    () => [200, { image, state: 'unwatched', isOver: true, policies: [] }],
+    [],
+    1,
+    /no policy watches it/,
+  ],
+  [
+    'code 1 if one of two policies fails',
     () => report(of('failed', true), { ...of('rolledOut', true), policy: 'b/b' }),
     [],
     1,
     /it does not run/,
   ],
   [
-    'a failure under one policy, while another one waits',
+    'code 1 after a failure of one policy, while another one waits',
     () => report(of('failed', true), { ...of('waiting', false), policy: 'b/b' }),
     [],
     1,
     /it does not run\n$/,
   ],
-  ['a change whose rollout nothing watches', () => report(of('changed', true)), [], 1, /whether it runs is not watched/],
-  ['an image that ran before, if a change is enough', () => report(of('rolledOut', true)), ['--until', 'changed'], 0, /it runs/],
-  ['a change, if that is enough', () => report(of('changed', false)), ['--until', 'changed'], 0, /it runs/],
+  ['code 1 after a change whose rollout is not watched', () => report(of('changed', true)), [], 1, /whether it runs is not watched/],
+  ['code 0 and --until changed for an image that ran before', () => report(of('rolledOut', true)), ['--until', 'changed'], 0, /it runs/],
+  ['code 0 and --until changed after a change', () => report(of('changed', false)), ['--until', 'changed'], 0, /it runs/],
   [
-    'the time',
+    'code 1 when the timeout is over',
     () => report(of('waiting', false, { reason: 'ApprovalRequired' })),
     ['--timeout', '1s'],
     1,
     /ApprovalRequired\n.*the time is over/,
   ],
-  ['something else than a receiver', () => [200, '<html>'], [], 1, /not as a receiver of image-watcher does/],
-  ['a receiver that refuses to answer', () => [404, { error: 'no delivery' }], [], 1, /answered 404: no delivery/],
+  ['code 1 if the address is not that of a receiver', () => [200, '<html>'], [], 1, /not as a receiver of image-watcher does/],
+  ['code 1 if the receiver refuses to show the result', () => [404, { error: 'no delivery' }], [], 1, /answered 404: no delivery/],
 ];
 
-describe('with --wait, the end is', () => {
+describe('announce --wait ends with', () => {
   for (const [title, get, args, code, says] of ends)
     it(title, async () => {
       onGet = [get()];
@@ -129,13 +135,13 @@ describe('with --wait, the end is', () => {
     });
 });
 
-it('data for programs have the last report', async () => {
+it('announce --output json prints the last result', async () => {
   onGet = [report(of('rolledOut', true))];
   const { out } = await run('--wait', '--output', 'json');
   assert.deepEqual(JSON.parse(out), { image, state: 'rolledOut', isOver: true, policies: [of('rolledOut', true)], runs: true });
 });
 
-it('what is ignored, refused or not shown is a failure that says what to do', async () => {
+it('announce fails, and says what to do, if the push is ignored or refused or its result is not shown', async () => {
   onPost = [[200, { accepted: [], ignored: [{ reason: 'a signature' }] }]];
   assert.match((await run()).err, /ignored it: a signature/);
   onPost = [[401, { error: 'unauthorized' }]];
@@ -144,7 +150,7 @@ it('what is ignored, refused or not shown is a failure that says what to do', as
   assert.match((await run('--wait')).err, /set receivers\[\]\.showResults/);
 });
 
-describe('wrong usage:', () => {
+describe('announce reports as wrong usage:', () => {
   const rows: readonly (readonly [title: string, args: () => readonly string[], message: RegExp])[] = [
     ['no image', () => ['--to', url], /name the image with its tag/],
     ['an image without a tag', () => ['harbor.example.com/shop/web', '--to', url], /name the image with its tag/],

@@ -46,8 +46,8 @@ const past = [
 ];
 const windows = { windows: [{ days: ['Mon', 'Tue', 'Wed', 'Thu', 'Fri'], from: '09:00', to: '17:00' }] };
 
-describe('from a file, offline', () => {
-  it('each day is shown with what ran and what was held', async () => {
+describe('backtest with --history, offline,', () => {
+  it('shows each day with the image that ran and the image that was held', async () => {
     const history = write('past.yaml', { images: past });
     const args = ['-f', policyFile({ update: windows }), '--history', history, '--days', '30', '--until', '2026-02-10T00:00:00Z'];
     assert.deepEqual(await run(...args), {
@@ -66,7 +66,7 @@ never selected, OlderThanRunning: 1 push (1.4.0): 1.4.0 is older than 1.4.2, whi
     });
   });
 
-  it('companions are found by the list of the image', async () => {
+  it('finds companions by the list that the image carries', async () => {
     const digest = `sha256:${'c'.repeat(64)}`;
     const proxy = 'harbor.example.com/shop/web-proxy';
     const history = write('past.yaml', {
@@ -82,7 +82,7 @@ never selected, OlderThanRunning: 1 push (1.4.0): 1.4.0 is older than 1.4.2, whi
     assert.match(out, /2026-02-02 {2}runs 1\.5\.0 .*from 10:10/);
   });
 
-  it('a tag that must never run fails it, whatever held it back later', async () => {
+  it('fails if a tag of --never ran, and not if the policy excludes it', async () => {
     const history = write('past.yaml', { images: past });
     const any = policyFile({ select: { alphabetical: {} } });
     const { code, out } = await run('-f', any, '--history', history, '--never', 'feature');
@@ -91,7 +91,7 @@ never selected, OlderThanRunning: 1 push (1.4.0): 1.4.0 is older than 1.4.2, whi
     assert.equal((await run('-f', policyFile(), '--history', history, '--never', 'feature')).code, 0);
   });
 
-  it('the data for programs have each decision, and what is taken for granted', async () => {
+  it('prints for programs each decision and each assumption', async () => {
     const history = write('past.yaml', { images: past });
     const spec = {
       update: { mode: 'Approval' },
@@ -113,39 +113,39 @@ never selected, OlderThanRunning: 1 push (1.4.0): 1.4.0 is older than 1.4.2, whi
     ]);
   });
 
-  it('an image that waits for approval is held, and the next one as well', async () => {
+  it('holds an image that waits for approval, and the next image as well', async () => {
     const history = write('past.yaml', { images: past });
     const { out } = await run('-f', policyFile({ update: { mode: 'Approval' } }), '--history', history, '--days', '60');
     assert.match(out, /held 1\.4\.2 ApprovalRequired: .*\n(?:.*\n)*.*held 1\.5\.0 ApprovalRequired: .*\nat the end 1\.4\.1 runs\n/);
   });
 });
 
-describe('wrong input is refused:', () => {
+describe('backtest reports as wrong usage:', () => {
   const rows: readonly (readonly [title: string, args: () => readonly string[], message: RegExp])[] = [
     ['no policy', () => [], /name a policy of the cluster, or give its --file/],
     ['two policies', () => ['shop/web', '-f', policyFile()], /name a policy of the cluster, or give its --file/],
     ['too many days', () => ['-f', policyFile(), '--days', '5000'], /--days is a number from 1 to 366/],
-    ['no time', () => ['-f', policyFile(), '--until', 'Monday'], /--until is a time such as/],
+    ['--until without a time', () => ['-f', policyFile(), '--until', 'Monday'], /--until is a time such as/],
     ['two sources', () => ['-f', policyFile(), '--history', 'a.yaml', '--events'], /--events goes without --history/],
-    ['no such file', () => ['-f', policyFile(), '--history', join(folder, 'none.yaml')], /none\.yaml/],
+    ['a history in a missing file', () => ['-f', policyFile(), '--history', join(folder, 'none.yaml')], /none\.yaml/],
   ];
   for (const [title, args, message] of rows)
     it(title, async () => {
       await assert.rejects(run(...args()), (error) => error instanceof UsageError && message.test(error.message));
     });
-  it('a pattern that is none', async () => {
+  it('a pattern of --never that is not RE2 syntax', async () => {
     await assert.rejects(run('-f', policyFile(), '--never', '('), /is not RE2 syntax/);
   });
 });
 
-describe('from a registry', () => {
+describe('backtest with a registry', () => {
   let registry: Registry;
   before(async () => {
     registry = await startRegistry();
   });
   after(() => registry.stop());
 
-  it('the times at which images were created stand for those of their pushes', async () => {
+  it('takes the times at which images were created for the times of their pushes', async () => {
     const { host } = registry;
     for (const { tag, at } of past) await pushImage({ host, repository: 'shop/web', tag, content: tag, created: at });
     const config = write('config.yaml', { registries: [{ host, insecure: true }] });
@@ -157,7 +157,7 @@ describe('from a registry', () => {
     assert.match(out, /2026-02-07 {2}runs 1\.5\.0 instead of 1\.4\.2, from 12:00\n/);
   });
 
-  it('companions are found by the list of the image', async () => {
+  it('finds companions by the list that the image carries', async () => {
     const { host } = registry;
     const [proxy, config] = [`${host}/shop/listed-proxy`, write('config.yaml', { registries: [{ host, insecure: true }] })];
     const pushBoth = async (tag: string, created: string, build: string) => {
@@ -175,14 +175,14 @@ describe('from a registry', () => {
     assert.match(out, /2026-02-02 {2}runs 1\.5\.0 instead of 1\.4\.1/);
   });
 
-  it('a repository that it does not hold is an error', async () => {
+  it('fails for a repository that the registry does not have', async () => {
     const { host } = registry;
     const config = write('config.yaml', { registries: [{ host, insecure: true }] });
     await assert.rejects(run('-f', policyFile({ image: `${host}/shop/none` }), '--config', config), /does not know .*shop\/none/);
   });
 });
 
-it('recorded pushes replace what the registry shows of the same images', () => {
+it('backtest prefers recorded pushes to what the registry shows of the same images', () => {
   const repository = { registry: 'harbor.example.com', path: 'shop/web' };
   const digestOf = (letter: string) => `sha256:${letter.repeat(64)}`;
   const shown = [

@@ -53,7 +53,7 @@ const rows: readonly Row[] = [
     one: { images: ['1.4.1', { tag: '1.4.2', at: '2026-03-02T09:00:00Z' }], expect: { image: '1.4.2', reason: 'UpToDate' } },
   },
   {
-    title: 'an older push is not',
+    title: 'an older push is not applied',
     spec: versions,
     one: { images: ['1.4.2', { tag: '1.4.1', at: '2026-03-02T09:00:00Z' }], expect: { image: '1.4.2' } },
   },
@@ -66,7 +66,7 @@ const rows: readonly Row[] = [
     },
   },
   {
-    title: 'an image of that age runs',
+    title: 'an image that is old enough runs',
     spec: { ...versions, minAge: '24h' },
     one: { images: ['1.4.1', { tag: '1.4.2', at: '2026-03-01T09:00:00Z' }], expect: { image: '1.4.2' } },
   },
@@ -81,7 +81,7 @@ const rows: readonly Row[] = [
     one: { images: ['1.4.1', { tag: '1.4.2', at: '2026-03-02T09:00:00Z' }], expect: { image: '1.4.1', reason: 'ApprovalRequired' } },
   },
   {
-    title: 'an image that is approved at once runs',
+    title: 'an image that is approved runs',
     spec: { ...versions, update: { mode: 'Approval' } },
     one: { approved: true, images: ['1.4.1', { tag: '1.4.2', at: '2026-03-02T09:00:00Z' }], expect: { image: '1.4.2' } },
   },
@@ -133,7 +133,7 @@ const rows: readonly Row[] = [
     one: { images: ['1.4.1', { tag: '1.4.2', at: '2026-03-02T09:00:00Z', platforms: ['linux/amd64'] }], expect: { image: '1.4.1' } },
   },
   {
-    title: 'a policy that nothing is for has a reason',
+    title: 'a policy without a matching tag has a reason',
     spec: versions,
     one: { runs: '1.0.0', images: ['main'], expect: { reason: 'NoMatchingTag' } },
   },
@@ -144,7 +144,7 @@ const rows: readonly Row[] = [
   },
 ];
 
-describe('a case', () => {
+describe('in a case of the command test,', () => {
   for (const { title, spec, one } of rows)
     it(title, async () => {
       const { code, out, err } = await run(spec, [one]);
@@ -152,7 +152,7 @@ describe('a case', () => {
     });
 });
 
-it('a case that is not as expected says what was found, and why', async () => {
+it('the command test reports for a failed case what was found, and why', async () => {
   const { code, out } = await run({ ...versions, minAge: '24h' }, [
     { images: ['1.4.1', { tag: '1.4.2', at: '2026-03-02T09:00:00Z' }], expect: { image: '1.4.2', reason: 'UpToDate' } },
     { images: ['1.4.1'], expect: { image: '1.4.1' } },
@@ -170,7 +170,7 @@ ok   shop/web: case 1
   );
 });
 
-it('JUnit has a suite for each policy, and texts that cannot break out of it', async () => {
+it('the command test prints JUnit with a suite for each policy, and escapes all texts in it', async () => {
   const cases = [
     { name: '<&"> \u001b[31m', images: ['1.4.1'], expect: { image: '1.4.2' } },
     { images: ['1.4.1'], expect: { image: '1.4.1' } },
@@ -183,7 +183,7 @@ it('JUnit has a suite for each policy, and texts that cannot break out of it', a
   assert.match(out, /<testcase classname="shop\/web" name="case 1"\/>/);
 });
 
-it('JSON has the results of all cases', async () => {
+it('the command test prints JSON with the results of all cases', async () => {
   const { out } = await run(versions, [{ images: ['1.4.1'], expect: { image: '1.4.1' } }], '--output', 'json');
   const found = { image: '1.4.1', selected: '1.4.1', reason: 'UpToDate', message: 'already runs 1.4.1' };
   assert.deepEqual(JSON.parse(out), { cases: [{ name: 'case 0', policy: 'shop/web', found, failures: [] }] });
@@ -194,11 +194,15 @@ const wrong: readonly (readonly [title: string, one: object, message: RegExp])[]
   ['no expectation', { images: ['1.4.1'], expect: {} }, /at least one of image, selected and reason/],
   ['an unknown reason', { images: ['1.4.1'], expect: { reason: 'Nonsense' } }, /cases\[0\]\.expect\.reason/],
   ['an unknown field', { images: ['1.4.1'], expected: {}, expect: { image: '1.4.1' } }, /did you mean "expect"/],
-  ['a time that is none', { images: ['1.4.1'], at: 'Monday', expect: { image: '1.4.1' } }, /2026-03-01T12:00:00Z/],
-  ['a policy that is not there', { policy: 'shop/api', images: ['1.4.1'], expect: { image: '1.4.1' } }, /no ImagePolicy shop\/api/],
+  ['an invalid time', { images: ['1.4.1'], at: 'Monday', expect: { image: '1.4.1' } }, /2026-03-01T12:00:00Z/],
+  [
+    'a policy that is missing in the file',
+    { policy: 'shop/api', images: ['1.4.1'], expect: { image: '1.4.1' } },
+    /no ImagePolicy shop\/api/,
+  ],
 ];
 
-describe('a file is refused with the place of', () => {
+describe('the command test refuses a file and names the place of', () => {
   for (const [title, one, message] of wrong)
     it(title, async () => {
       await assert.rejects(run(versions, [one]), (error) => error instanceof UsageError && message.test(error.message));

@@ -46,7 +46,7 @@ describe('a check of a policy', () => {
       history: [{ ...change, namespace: world.namespace, at: when, result: 'Applied' }],
     });
 
-    it('ends with 0 where an update is rolling out now, and says so', async () => {
+    it('ends with 0 while an update is rolling out, and reports that', async () => {
       for (const [when, says] of [
         ['2026-03-01T12:00:00Z', /^changed from a:1\.0\.0 to a:1\.1\.0, the rollout is in progress: check --wait waits until it is over$/m],
         ['2026-03-01T12:00:00Z', /^a rollout is in progress: check --wait/m],

@@ -50,7 +50,7 @@ describe('commands on a cluster', () => {
   });
 
   describe('the message of an error', () => {
-    it('names a policy that there is not', async () => {
+    it('names a policy that does not exist', async () => {
       for (const command of ['get', 'explain', 'suspend', 'release', 'check', 'rollback', 'approve']) {
         const { code, out, err } = await run(command, ['wbe']);
         assert.deepEqual([code, out, err], [1, '', `there is no ImagePolicy ${world.namespace}/wbe; did you mean "web"?\n`], command);
@@ -104,7 +104,7 @@ describe('commands on a cluster', () => {
       );
     });
 
-    it('names a kubeconfig or context that there is not', async () => {
+    it('names a kubeconfig or context that does not exist', async () => {
       const missing = await run('get', [], '/does/not/exist');
       assert.deepEqual(
         [missing.code, missing.err],
@@ -114,7 +114,7 @@ describe('commands on a cluster', () => {
       assert.deepEqual([code, err], [1, 'the kubeconfig has no context "prod"; it has image-watcher-test\n']);
     });
 
-    it('says how to name a kubeconfig where there is none', async () => {
+    it('says how to name a kubeconfig if there is none', async () => {
       const env = { PATH: process.env['PATH'] ?? '', HOME: tempFolder('home') };
       await assert.rejects(promisify(execFile)(process.execPath, [await mainProgram(), 'get'], { env }), {
         code: 1,

@@ -23,7 +23,7 @@ async function offered(...words: string[]): Promise<string[]> {
   return out.split('\n').flatMap((line) => (line === '' ? [] : [line.split('\t')[0] ?? '']));
 }
 
-describe('what is offered', () => {
+describe('completion', () => {
   for (const [line, expected] of [
     [['ge'], ['get', 'generate-password', ':4']],
     [
@@ -60,21 +60,21 @@ describe('what is offered', () => {
     [['lint', ''], [':0']],
     [['dance', ''], [':4']],
   ] as const)
-    it(`is right after "${line.join(' ')}"`, async () => {
+    it(`offers the right words after "${line.join(' ')}"`, async () => {
       assert.deepEqual((await offered(...line)).toSorted(), [...expected].toSorted());
     });
 
-  it('includes every command, even without a word', async () => {
+  it('offers every command before the first letter', async () => {
     assert.deepEqual((await offered('')).toSorted(), [...commands.map(({ name }) => name), ':4'].toSorted());
   });
 
-  it('is nothing, without an error, where the cluster does not answer', async () => {
+  it('offers nothing, without an error, if the cluster does not answer', async () => {
     const kubeconfig = writeKubeconfig('https://127.0.0.1:1', {});
     assert.deepEqual(await offered('get', '--kubeconfig', kubeconfig, ''), [':4']);
     assert.deepEqual(await offered('get', '--kubeconfig', '/does/not/exist', ''), [':4']);
   });
 
-  it('no word that a shell would run', async () => {
+  it('offers no word that a shell would run', async () => {
     const name = '$(touch /tmp/oops)';
     const file = join(tempFolder('kubeconfig'), 'config');
     const config = { contexts: [name, 'prod'].map((one) => ({ name: one, context: { cluster: 'a', user: 'a' } })) };
@@ -84,7 +84,7 @@ describe('what is offered', () => {
   });
 });
 
-describe('names of the cluster, in every shell', () => {
+describe('names of policies in the cluster', () => {
   let world: CliWorld;
   let folder: string;
   before(async () => {
@@ -137,7 +137,7 @@ describe('names of the cluster, in every shell', () => {
       const { stdout } = await promisify(execFile)(shell, drivers[shell].args(['image-watcher', ...words]), { cwd: folder, env });
       return stdout.split('\n').filter(Boolean).toSorted();
     };
-    it(`are completed in ${shell}`, { skip }, async () => {
+    it(`are completed in the shell ${shell}`, { skip }, async () => {
       assert.deepEqual(await completed('ge'), ['generate-password', 'get']);
       assert.deepEqual(await completed('explain', ''), ['api', 'held', 'web']);
       assert.deepEqual(await completed('explain', 'ipol/w'), ['ipol/web']);

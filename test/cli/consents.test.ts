@@ -108,7 +108,7 @@ describe('image-watcher consents', () => {
     assert.deepEqual(await listConsents(...applyAll), { code: 0, rows: expected.map((row) => row.replace('missing', 'granted')) });
   });
 
-  it('does not change the other answers of the workload and its Namespace, and --merge adds to lists but never where access is denied', async () => {
+  it('does not change existing answers of a workload or its Namespace; --merge adds to lists, but never to a denial', async () => {
     const { shop } = places;
     for (const [name, allowed] of [
       ['list', 'web'],
@@ -130,7 +130,7 @@ describe('image-watcher consents', () => {
     assert.deepEqual(answers, [`web,${shop}`, 'nobody', '', undefined]);
   });
 
-  it('writes no annotation that is longer than is read, which would refuse all', async () => {
+  it('writes no annotation longer than the service reads, because that would refuse all policies', async () => {
     const long = Array.from({ length: 1_638 }, (_, index) => `team-${1_000 + index}`).join(',');
     await deploy('web', long);
     await aim(places.shop, 'a', deployment('web'));
@@ -226,7 +226,7 @@ describe('image-watcher consents', () => {
     assert.deepEqual([await answerOf('charts', sources), await answerOf('others', sources)], [shop, undefined]);
   });
 
-  it('does not overwrite what an owner writes at the same moment', async () => {
+  it('does not overwrite an answer that an owner writes at the same moment', async () => {
     await deploy('web');
     await aim(places.shop, 'a', deployment('web'));
     const isAnswered = Promise.withResolvers<void>();
@@ -239,7 +239,7 @@ describe('image-watcher consents', () => {
     assert.equal(await answerOf('web'), 'nobody');
   });
 
-  it('reports what could not be read or written, and does the rest', async () => {
+  it('reports workloads that could not be read or written, and processes the others', async () => {
     await deploy('web');
     const missing = { apiVersion: 'example.com/v1', kind: 'Nothing', name: 'x', namespace: places.kitchen };
     await aim(places.shop, 'a', missing, deployment('web'));

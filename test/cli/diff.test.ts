@@ -27,7 +27,7 @@ async function diff(policy: Partial<ImagePolicy> = {}) {
   return changes.map(({ from, to, image: stays, reason, message: why }) => (to === undefined ? [stays, reason, why] : [from, to]));
 }
 
-test('diff counts a first change that is held for its age as none, and says why', async () => {
+test('diff shows no first change while it is held as an unlikely version, and says why', async () => {
   assert.deepEqual(await diff(), [[`${image}:1.2.3`, 'UnlikelyVersion', message]]);
 });
 

@@ -28,7 +28,7 @@ async function examine(t: TestContext, status: number, answer: unknown, ...args:
 const finding = { line: 'redis/answers', level: 'ok', message: 'Redis answers' };
 const report = { version: '0.0.1', checkedAt: '2026-01-01T00:00:00Z', findings: [finding], conversion: { why: 'off' } };
 
-test('without a usable kubeconfig the service still reports; another version is a warning', async (t) => {
+test('doctor shows the report of the service without a usable kubeconfig, and warns of another version', async (t) => {
   const { code, out } = await examine(t, 200, report);
   assert.equal(code, 0);
   assert.match(out, /^✓ redis\/answers +Redis answers$/m);
@@ -36,7 +36,7 @@ test('without a usable kubeconfig the service still reports; another version is 
   assert.match(out, /^– service\/cluster .*kubeconfig/m);
 });
 
-test('one ✗ is exit code 1, with what to do; json has the same', async (t) => {
+test('doctor ends with 1 and says what to do if a finding has failed, also with --output json', async (t) => {
   const failed = { line: 'redis/memory', level: 'failed', message: 'full', action: 'raise it' };
   const answer = { ...report, findings: [finding, failed] };
   const { code, out } = await examine(t, 200, answer);
@@ -48,7 +48,7 @@ test('one ✗ is exit code 1, with what to do; json has the same', async (t) => 
   assert.ok(parsed.findings.some((one) => 'line' in one && one.line === 'redis/memory'));
 });
 
-test('what the service repeats of others cannot steer a terminal', async (t) => {
+test('doctor escapes control characters in the report of the service', async (t) => {
   const { out } = await examine(t, 200, { ...report, findings: [{ ...finding, message: 'a\u{1b}[2Jb\r\nc' }] });
   assert.match(out, /^✓ redis\/answers +a\\u\{1b\}\[2Jb\\u\{d\}\\u\{a\}c$/m);
 });
@@ -61,7 +61,7 @@ for (const [status, answer, level] of [
   [200, { findings: 'many' }, '✗'],
   [200, { ...report, findings: [{ line: 'a', level: 'wonderful', message: '' }] }, '✗'],
 ] as const)
-  test(`a service that answers ${status} ${JSON.stringify(answer)} is shown as ${level}`, async (t) => {
+  test(`doctor shows a service that answers ${status} ${JSON.stringify(answer)} as ${level}`, async (t) => {
     const { code, out } = await examine(t, status, answer);
     assert.match(out, new RegExp(`^${level} service/api`, 'm'));
     assert.equal(code, level === '✗' ? 1 : 0);

@@ -58,11 +58,11 @@ describe('explain --push', () => {
     { how: 'older', policy: 'web', push: '1.3.0', says: `${nothing}: 1.3.0 is older than 1.4.0, which runs`, code: 1 },
     { how: 'equal', policy: 'web', push: '1.4.0', says: `${nothing}: c0 already runs 1.4.0`, code: 0, isKnown: true },
     { how: 'equal by its build', policy: 'web', push: '1.4.0_1', says: `${nothing}: "1.4.0_1" is not a semantic version`, code: 1 },
-    { how: 'not matching', policy: 'web', push: 'main', says: `${nothing}: "main" is not a semantic version`, code: 1 },
+    { how: 'not a semantic version', policy: 'web', push: 'main', says: `${nothing}: "main" is not a semantic version`, code: 1 },
     { how: 'without a target', policy: 'lost', push: '1.0.0', says: `${nothing}: Deployment NS/lost does not exist`, code: 1 },
     { how: 'of a suspended policy', policy: 'off', push: '1.5.0', says: `${nothing}: suspended: `, code: 1 },
     {
-      how: 'too young',
+      how: 'too young for minAge',
       policy: 'slow',
       push: '1.5.0',
       says: 'would change nothing until its digest has been known for 8h (minAge)',
@@ -75,7 +75,7 @@ describe('explain --push', () => {
       says: `${nothing} before 1.5.0, which is pending until 2036-03-01T20:00:00Z (minAge)`,
       code: 1,
     },
-    { how: 'that needs approval', policy: 'asks', push: '1.5.0', says: `${nothing}: ApprovalRequired: `, code: 1 },
+    { how: 'in need of approval', policy: 'asks', push: '1.5.0', says: `${nothing}: ApprovalRequired: `, code: 1 },
     {
       how: 'of a mutable tag without its digest',
       policy: 'branch',
@@ -99,7 +99,7 @@ describe('explain --push', () => {
       isKnown: true,
     },
     {
-      how: 'by creation time',
+      how: 'selected by its creation time',
       policy: 'newest',
       push: 'build-b',
       says: 'changes something only if its image was created later than the running one, which only the registry knows',
@@ -114,7 +114,7 @@ describe('explain --push', () => {
     },
   ];
   for (const { how, policy, push, says, code, isKnown = false } of rows)
-    it(how, async () => {
+    it(`reports the effect of a push that is ${how}`, async () => {
       const { out, ...ran } = await explain(policy, push);
       const [first = ''] = out.split('\n');
       const expected = `a push of ${push} ${says}`.replace('NS', world.namespace);
@@ -128,7 +128,7 @@ describe('explain --push', () => {
       assert.equal(json.summary, first);
     });
 
-  it('of another repository', async () => {
+  it('reports that a push to another repository would change nothing', async () => {
     const args = ['web', '--push', 'harbor.example.com/shop/api:1.0.0', '--kubeconfig', world.kubeconfig];
     const { out } = await runCommand('explain', args);
     assert.match(
@@ -137,13 +137,13 @@ describe('explain --push', () => {
     );
   });
 
-  it('of a namespace that is not selected', async () => {
+  it('reports that a push would change nothing in a namespace that is not selected', async () => {
     const file = join(tempFolder('config'), 'config.yaml');
     writeFileSync(file, JSON.stringify({ watch: { namespaceSelector: { matchLabels: { watched: 'yes' } } } }));
     assert.match((await explain('web', '1.5.0', '--config', file)).out, /^a push of 1\.5\.0 would change nothing: NamespaceNotSelected: /);
   });
 
-  it('without a push, an image that is too young does not count as applied now, in diff neither', async () => {
+  it('is not needed to see in explain and diff that an image is too young to be applied', async () => {
     const until = '2036-03-01T20:00:00Z';
     const latest = { tag: '1.5.0', digest: digest('c'), selectedAt: '2036-03-01T12:00:00Z' };
     await create('young', { minAge: '8h' }, '1.4.0', {

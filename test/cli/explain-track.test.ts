@@ -32,7 +32,7 @@ describe('explain of a policy whose target another policy has as well', () => {
   });
   after(() => world.stop());
 
-  it('without another policy, only the variant stays', async () => {
+  it('keeps only the container with a variant if no other policy exists', async () => {
     const { out } = await explain('plain');
     assert.match(out, /✓ container +app would be changed from \S+:1\.4\.0 to \S+:1\.5\.0\n/);
     assert.match(
@@ -42,7 +42,7 @@ describe('explain of a policy whose target another policy has as well', () => {
     assert.match(out, /✓ container +dev would be changed from \S+:develop to \S+:1\.5\.0\n/);
   });
 
-  it('with others, it names the policy that follows the tag, and the one whose variant it is', async () => {
+  it('names the policy that follows the tag, and the policy that follows the variant', async () => {
     const tags = { allow: '^(?P<version>[0-9.]+)-alpine$', extract: '${version}' };
     await create('alpine', { semver: {} }, '1.5.0-alpine', { tags });
     await create('dev', { digest: { tag: 'develop' } }, 'develop');
@@ -58,7 +58,7 @@ describe('explain of a policy whose target another policy has as well', () => {
     assert.match(differs, /dev stays at \S+:develop: OtherTrack: /);
   });
 
-  it('says what it does not know without the permission to list policies', async () => {
+  it('says without the permission to list policies that it does not know them', async () => {
     const rules = [
       { apiGroups: ['operator.technomad.dev'], resources: ['imagepolicies'], verbs: ['get'] },
       { apiGroups: ['apps'], resources: ['deployments'], verbs: ['get'] },

@@ -81,7 +81,7 @@ describe('events', () => {
     return running;
   }
 
-  it('--follow shows what there is, oldest first, then each new push and each new result once', async () => {
+  it('--follow shows the existing pushes, oldest first, then each new push and each new result once', async () => {
     events = [pushOf('b', 'working'), pushOf('a', 'updated')];
     const { code, out } = await follow([], async (seen) => {
       await seen('ci  b');
@@ -94,7 +94,7 @@ describe('events', () => {
     assert.deepEqual(idsIn(out), ['a', 'b', 'b', 'c', 'd']);
   });
 
-  it('--follow shows nothing of before what it began with, and JSON a line for each', async () => {
+  it('--follow shows no push older than its first one, and prints a line of JSON for each push', async () => {
     events = Array.from({ length: 5 }, (_, index) => pushOf(`old${9 - index}`, 'updated', 'web', `2026-03-01T12:00:0${9 - index}.000Z`));
     const { out } = await follow(['--limit', '1', '-o', 'json'], async (seen) => {
       await seen('old9');
@@ -108,7 +108,7 @@ describe('events', () => {
     );
   });
 
-  it('--follow connects again, and ends where it is refused', async () => {
+  it('--follow reconnects to the service, and ends if the service refuses', async () => {
     events = [pushOf('a', 'updated')];
     const { code, err, out } = await follow([], async (seen) => {
       await seen('ci  a');
@@ -126,7 +126,7 @@ describe('events', () => {
     assert.deepEqual([refused.code, refused.err], [1, `http://127.0.0.1:${port} answered 403: no\n`]);
   });
 
-  it('--follow shows what is no push once for each repository, and then how many more there were', async () => {
+  it('--follow shows an ignored request once for each repository, and then how many more there were', async () => {
     const pullOf = (id: string, count: number, repository = 'shop/web'): EventView => ({
       ...pushOf(id, 'ignored'),
       repository,
@@ -149,7 +149,7 @@ describe('events', () => {
     assert.match(out, /\n {4}… 5 more ignored \(OtherEvent, ci\)\n[^\n]+ ci {2}b\n/);
   });
 
-  it('shortens ids to what is unique, and takes them so', async () => {
+  it('shortens ids to a unique beginning, and accepts such a beginning', async () => {
     const [one, same, other] = ['aaaaaaaaa1', 'aaaaaaaaa2', 'bbbbbbbbbb'].map((start) => start.padEnd(64, '0'));
     events = [one, same, other].map((id) => pushOf(id ?? '', 'updated'));
     assert.deepEqual(idsIn((await runCommand('events', argumentsOf())).out), ['aaaaaaaaa1', 'aaaaaaaaa2', 'bbbbbbbb']);
@@ -160,7 +160,7 @@ describe('events', () => {
     assert.match((await runCommand('events', argumentsOf('cccccccc'))).err, /^no event has an id that begins with cccccccc, /);
   });
 
-  it('shows which notifications about a push were given up, without what would write to the terminal', async () => {
+  it('shows which notifications about a push were given up, without control characters', async () => {
     const push = pushOf('a', 'updated');
     const at = '2026-03-01T12:00:01.000Z';
     const noticesGivenUp = [
@@ -174,14 +174,14 @@ describe('events', () => {
     assert.match(out, /the notification RolledOut was given up: the target ops did not accept it for a day\n/);
   });
 
-  it('of a policy, over all pages', async () => {
+  it('lists the pushes of a policy from all pages', async () => {
     events = ['a', 'b', 'c', 'd', 'e'].map((id) => pushOf(id, 'updated', id === 'b' || id === 'e' ? 'api' : 'web'));
     assert.deepEqual(idsIn((await runCommand('events', argumentsOf('shop/api'))).out), ['b', 'e']);
     assert.deepEqual(idsIn((await runCommand('events', argumentsOf('ipol/api', '-n', 'shop', '--limit', '1'))).out), ['b']);
     assert.deepEqual(idsIn((await runCommand('events', argumentsOf('ops/api'))).out), []);
   });
 
-  it('asks the service for the policy and the time', async () => {
+  it('requests only the pushes of the named policy and time from the service', async () => {
     const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
     events = [1, 2, 30, 90].map((minutes) => pushOf(`m${minutes}`, 'updated', minutes === 2 ? 'api' : 'web', ago(minutes)));
     const { out, err } = await runCommand('events', argumentsOf('shop/web', '--since', '1h', '--limit', '5'));
@@ -191,7 +191,7 @@ describe('events', () => {
     assert.ok(Math.abs(Date.parse(query.get('since') ?? '') - Date.now() + 3_600_000) < 600_000, 'an hour ago');
   });
 
-  it('passes filters on to the service, and refuses what it would not understand', async () => {
+  it('passes filters to the service, and refuses filters that the service would not understand', async () => {
     const digest = `sha256:${'a'.repeat(64)}`;
     await runCommand('events', argumentsOf('--until', '2026-03-01T12:00:00Z', '--digest', digest, '--receiver', 'ci', '-l', 'team=shop'));
     assert.deepEqual(Object.fromEntries(new URLSearchParams(requested[0])), {
@@ -210,7 +210,7 @@ describe('events', () => {
       await assert.rejects(async () => runCommand('events', argumentsOf(...args)), error);
   });
 
-  it('--since ends where older ones begin', async () => {
+  it('--since lists no older pushes, also over several pages', async () => {
     const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
     events = [1, 2, 30, 90, 200].map((minutes) => pushOf(`m${minutes}`, 'updated', 'web', ago(minutes)));
     assert.deepEqual(idsIn((await runCommand('events', argumentsOf('--since', '1h'))).out), ['m1', 'm2', 'm30']);

@@ -18,7 +18,7 @@ describe('image-watcher generate-password', () => {
     return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]));
   };
 
-  it('generates one password, however many commands run at once', async () => {
+  it('generates one password, however many commands run simultaneously', async () => {
     const ran = await Promise.all(Array.from({ length: 5 }, () => generate('redis')));
     assert.deepEqual(
       ran.map(({ code, err }) => [code, err]),
@@ -38,7 +38,7 @@ describe('image-watcher generate-password', () => {
     assert.ok(other && other !== password);
   });
 
-  it('does not change a Secret of somebody else', async () => {
+  it('does not change a Secret that it has not created', async () => {
     await cluster.request('POST', '/api/v1/namespaces/default/secrets', { metadata: { name: 'mine' }, stringData: { user: 'ann' } });
     const { code, err } = await generate('mine');
     assert.deepEqual([code, err], [1, 'Secret default/mine: it exists and has no password: add one, or delete the Secret\n']);

@@ -22,7 +22,7 @@ function cellsOf(out: string): string[][] {
   return lines.map((line) => starts.map((start, column) => (column === age ? 'AGE' : line.slice(start, starts[column + 1]).trim())));
 }
 
-describe('what is shown of policies', () => {
+describe('commands about policies:', () => {
   let world: CliWorld;
   before(async () => {
     world = await startCliWorld();
@@ -39,7 +39,7 @@ describe('what is shown of policies', () => {
   });
 
   describe('get', () => {
-    it('shows a row for each policy, and below it what is blocked and why, without control characters', async () => {
+    it('shows a row for each policy, and below it why it is blocked, without control characters', async () => {
       const { code, out, err } = await runCommand('get', ['--kubeconfig', world.kubeconfig], { interactive: true, columns: 30 });
       assert.equal(code, 0);
       assert.deepEqual(out.replaceAll(/ \d+[smhd]$/gm, ' AGE').split('\n'), [
@@ -103,14 +103,14 @@ describe('what is shown of policies', () => {
       assert.deepEqual([policy.kind, policy.metadata.name], ['ImagePolicy', 'web']);
     });
 
-    it('a name that there is not hides no other', async () => {
+    it('shows the other policies if one name does not exist', async () => {
       const { code, out, err } = await run('get', ['web', 'wbe']);
       assert.equal(code, 1);
       assert.match(out, /^web +\S+\/web +1\.4\.0/m);
       assert.match(err, /did you mean "web"/);
     });
 
-    it('colours a terminal, unless it must not', async () => {
+    it('uses colours on a terminal, unless they are disabled', async () => {
       const args = ['get', ['--kubeconfig', world.kubeconfig]] as const;
       const plain = (await runCommand(...args)).out;
       const coloured = await runCommand(...args, { hasColours: true });
@@ -167,7 +167,7 @@ describe('what is shown of policies', () => {
       assert.equal(change?.to, 'harbor.example.com/shop/old:1.4.0');
     });
 
-    it('says what stays as it is and why, and ends with 0 where nothing changes', async () => {
+    it('says which images stay and why, and ends with 0 if nothing would change', async () => {
       await world.cluster.request('PATCH', world.pathOf('old'), { spec: { update: { mode: 'DryRun' } } });
       const { code, out } = await run('diff', ['old']);
       assert.equal(code, 0);
@@ -176,7 +176,7 @@ describe('what is shown of policies', () => {
       assert.match(explained.out, /dry-run +DryRun: [^]*\nsomething is in the way\nsee https:\/\/\S+\/reasons\.md#dryrun\n$/);
     });
 
-    it('of all policies of a namespace', async () => {
+    it('compares all policies of a namespace', async () => {
       const { code, out } = await run('diff', []);
       assert.equal(code, 0);
       assert.match(out, /^# policy \S+\/api: the policy is not reconciled yet/m);

@@ -53,7 +53,7 @@ after(() => cluster.stop());
 
 const run = (...args: string[]) => runCommand('import', ['keel', '--kubeconfig', cluster.kubeconfigPath, ...args]);
 
-test('reads every kind that Keel updates, and reports what cannot be converted, with exit code 1', async () => {
+test('import keel reads every kind that Keel updates, and reports what cannot be converted, with exit code 1', async () => {
   const { code, out, err } = await run('--output', 'json', '--namespace', namespace);
   const { policies, skipped } = JSON.parse(out) as Imported;
   assert.deepEqual(
@@ -73,14 +73,14 @@ test('reads every kind that Keel updates, and reports what cannot be converted, 
   assert.deepEqual([code, err], [1, '5 policies with 5 targets; 1 not carried over\n']);
 });
 
-test('the API server accepts the printed policies, from all namespaces', async () => {
+test('the API server accepts the policies that import keel prints for all namespaces', async () => {
   const { out } = await run();
   const documents = readDocuments(out).map((document) => ('value' in document ? document.value : assert.fail(out)));
   assert.equal(documents.length, 5);
   for (const document of documents) await cluster.request('POST', policiesPath(namespace, 'v1'), document);
 });
 
-test("force on a version or a number writes digests, in addition to the rest of the policy's update", async () => {
+test("import keel pins digests for force on a version or a number, and keeps the rest of the policy's update", async () => {
   const { out } = await run('--output', 'json', '--namespace', namespace);
   const { policies } = JSON.parse(out) as Imported;
   const updates = policies.map(({ policy: { metadata, spec } }) => [metadata.name, spec.update]);
@@ -94,12 +94,12 @@ test("force on a version or a number writes digests, in addition to the rest of 
   );
 });
 
-test('prints nothing and ends with 0 where no workload has settings for Keel', async () => {
+test('import keel prints nothing and ends with 0 if no workload has settings for Keel', async () => {
   const { code, out, err } = await run('-n', 'default');
   assert.deepEqual([code, out, err], [0, '', 'no workload has settings of Keel\n']);
 });
 
-test('ends with 1 when the cluster does not answer', async () => {
+test('import keel ends with 1 if the cluster does not answer', async () => {
   const { code, err } = await runCommand('import', ['keel', '--kubeconfig', '/does/not/exist']);
   assert.equal(code, 1);
   assert.match(err, /^the kubeconfig .* does not exist/);

@@ -40,7 +40,7 @@ const prometheus = [
 const names = (problems: readonly { message: string }[]) =>
   problems.map(({ message }) => /^the check (\S+) would time out: /.exec(message)?.[1]);
 
-test('a host, a server or a kind of check that the operator does not allow is a problem that says what to ask for', async () => {
+test('lint reports a host, a server or a kind of check that the configuration does not allow, and names the setting', async () => {
   const { code, problems } = await problemsWith({ hosts: ['checks.example.com'], prometheus }, { name: 'web', namespace: 'shop' });
   assert.equal(code, 1);
   assert.deepEqual(names(problems), ['host', 'plain', 'unknown', 'other', 'job', 'analysis']);
@@ -52,12 +52,12 @@ test('a host, a server or a kind of check that the operator does not allow is a 
     assert.ok(problems[index]?.message.includes(`${setting} of the configuration`), setting);
 });
 
-test('nothing is said of what is allowed, and of a server for some namespaces where the namespace is not known', async () => {
+test('lint accepts checks that the configuration allows, and a server for some namespaces if the namespace is unknown', async () => {
   const allowed = { hosts: ['*.example.com', 'http://checks.example.com'], prometheus, jobs: true, analysis: true };
   assert.deepEqual(names((await problemsWith(allowed, { name: 'web' })).problems), ['unknown']);
   assert.deepEqual(names((await problemsWith(allowed, { name: 'web', namespace: 'ops' })).problems), ['unknown']);
 });
 
-test('nothing is compared with a configuration that is not given', async () => {
+test('lint accepts all checks without a configuration', async () => {
   assert.deepEqual(await problemsWith(undefined, { name: 'web', namespace: 'shop' }), { code: 0, problems: [] });
 });

@@ -100,7 +100,7 @@ describe('lint --cluster', () => {
   };
   const short = (findings: readonly Finding[] = []) => findings.map(({ policy: name, field, reason }) => `${name} ${field} ${reason}`);
 
-  it('notes what would change at once, and warns of a container of another track', async () => {
+  it('notes what would change immediately, and warns of a container of another track', async () => {
     const { code, problems, warnings, notes } = await lint(policy('web', 'shop/web', { select: { semver: { range: '1.x' } } }));
     assert.deepEqual([code, problems], [0, []]);
     assert.deepEqual(short(notes), ['shop/web spec.targets[0] Updated']);
@@ -116,7 +116,7 @@ describe('lint --cluster', () => {
     assert.deepEqual([notes?.[0]?.line, notes?.[0]?.file.endsWith('policies.yaml')], [11, true]);
   });
 
-  it('says which checks would time out, by the configuration and by what they are made from', async () => {
+  it('reports checks that would time out because of the configuration or of the objects that they are made from', async () => {
     const jobTemplate = { spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'job', image: 'job:1' }] } } } };
     for (const [name, suspend, annotations] of [
       ['good', true, { 'operator.technomad.dev/check': 'allow' }],
@@ -153,7 +153,7 @@ describe('lint --cluster', () => {
     );
   });
 
-  it('a first change to a version that is far away, or to an older image, is a problem', async () => {
+  it('reports a first change to an unlikely version or to an older image as a problem', async () => {
     const { code, problems } = await lint(policy('db', 'shop/db'), policy('odd', 'shop/odd'));
     assert.equal(code, 1);
     assert.deepEqual(short(problems), ['shop/db spec.targets[0] UnlikelyVersion', 'shop/odd spec.targets[0] UnlikelyVersion']);
@@ -177,7 +177,7 @@ describe('lint --cluster', () => {
     }
   });
 
-  it('a downgrade is a warning, and what is newer than the selected image stays', async () => {
+  it('warns of a downgrade, and keeps an image that is newer than the selected one', async () => {
     const range = { select: { semver: { range: '<1.5' } } };
     const down = await lint(policy('new', 'shop/web', { ...range, update: { allowDowngrade: true } }));
     assert.deepEqual(
@@ -188,7 +188,7 @@ describe('lint --cluster', () => {
     assert.match(down.warnings?.[0]?.message ?? '', /1\.5\.0/);
   });
 
-  it('targets that are not there, images that they do not run, and what the registry does not show are problems', async () => {
+  it('reports missing targets, targets that do not run the image, and images that the registry does not show', async () => {
     const { code, problems } = await lint(
       policy('lost', 'shop/web'),
       policy('db', 'shop/web'),
@@ -206,7 +206,7 @@ describe('lint --cluster', () => {
     ]);
   });
 
-  it('two policies on one container are a warning, whether both are in the files or one is in the cluster', async () => {
+  it('warns of two policies on one container, whether both are in the files or one is in the cluster', async () => {
     const range = (text: string) => ({ select: { semver: { range: text } }, targets: [{ kind: 'Deployment', name: 'new' }] });
     const both = await lint(policy('one', 'shop/web', range('1.x')), policy('two', 'shop/web', range('>=1.5')));
     assert.deepEqual(short(both.warnings), []);
@@ -226,7 +226,7 @@ describe('lint --cluster', () => {
     }
   });
 
-  it('what waits for an approval is a note', async () => {
+  it('notes an image that waits for an approval', async () => {
     const { code, warnings, notes } = await lint(
       policy('web', 'shop/web', {
         select: { semver: { range: '1.x' } },
@@ -237,7 +237,7 @@ describe('lint --cluster', () => {
     assert.deepEqual([code, warnings, short(notes)], [0, undefined, ['shop/web spec.targets[0] ApprovalRequired']]);
   });
 
-  it('without files, the policies of the namespace are linted, and nothing is written', async () => {
+  it('checks the policies of the namespace if no files are named, and writes nothing', async () => {
     const read = async () =>
       JSON.stringify(await world.cluster.request('GET', `/apis/apps/v1/namespaces/${world.namespace}/deployments/web`));
     const none = await run([]);
@@ -262,7 +262,7 @@ describe('lint --cluster', () => {
     assert.equal(JSON.stringify((await policies()).items), stored);
   });
 
-  it('needs only the permission to read, and says which is missing', async () => {
+  it('needs only permissions to read, and names one that is missing', async () => {
     const apps = { apiGroups: ['apps'], resources: ['deployments'], verbs: ['get'] };
     const own = { apiGroups: ['operator.technomad.dev'], resources: ['imagepolicies'], verbs: ['get', 'list'] };
     const as = async (name: string, rules: Parameters<typeof kubeconfigWithRules>[3]) =>
@@ -274,7 +274,7 @@ describe('lint --cluster', () => {
     assert.match(blind.out, /shop\/db spec: \S+ may not get deployments in the namespace shop: ask an administrator/);
   });
 
-  it('what is wrong with the text of a file is reported once, and an unreachable cluster ends with 2', async () => {
+  it('reports a problem in the text of a file once, and ends with 2 if the cluster is unreachable', async () => {
     const wrong = await lint(policy('web', 'shop/web', { select: { semver: { range: 'x.y.z' } } }));
     assert.deepEqual([wrong.code, short(wrong.problems)], [1, ['web spec.select.semver.range InvalidTagPolicy']]);
     const missing = join(tempFolder('lint'), 'none');

@@ -29,7 +29,7 @@ async function lint(...policies: object[]) {
   return { code, problems: short(problems), warnings: short(warnings) };
 }
 
-test('a pair as the documentation has it is in order', async () => {
+test('lint accepts a policy and its follower as the documentation shows them', async () => {
   const found = await lint(policy('staging', followable), policy('production', follows('staging')));
   assert.deepEqual(found, { code: 0, problems: [], warnings: [] });
 });
@@ -71,7 +71,7 @@ const rows: readonly (readonly [name: string, policies: readonly object[], probl
   ['is in no file', [], undefined, /policies\[0\]: shop\/staging is not in these files: nothing is proven until it exists$/],
 ];
 for (const [name, policies, problem, warning] of rows)
-  test(`a followed policy that ${name} is ${problem ? 'a problem' : warning ? 'a warning' : 'in order'}`, async () => {
+  test(`lint ${problem ? 'refuses' : warning ? 'warns of' : 'accepts'} a followed policy that ${name}`, async () => {
     const found = await lint(...policies, policy('production', { ...follows('staging'), update: { pin: 'Digest' } }));
     const own = (all: readonly string[]) => all.filter((one) => one.startsWith(field));
     assert.equal(found.code, problem === undefined ? 0 : 1);
@@ -79,7 +79,7 @@ for (const [name, policies, problem, warning] of rows)
     assert.match(own(found.warnings).join('\n'), warning ?? /^$/);
   });
 
-test('a policy of another namespace has to consent, which its Namespace may do elsewhere', async () => {
+test('lint warns of a followed policy of another namespace without consent, which its Namespace may give', async () => {
   const production = policy('production', { ...follows(), select: { proven: { policies: [{ namespace: 'staging', name: 'web' }] } } });
   const of = (annotations?: object) => policy('web', followable, { namespace: 'staging', ...(annotations && { annotations }) });
   const { code, warnings } = await lint(of(), production);
@@ -91,7 +91,7 @@ test('a policy of another namespace has to consent, which its Namespace may do e
   assert.deepEqual((await lint(of({ 'operator.technomad.dev/allow-policies-from': 'shop' }), production)).warnings, []);
 });
 
-test('what cannot go together in one policy is refused as the API server does', async () => {
+test('lint refuses fields that a follower cannot have, as the API server does', async () => {
   const staging = policy('staging', followable);
   const pinned = await lint(staging, policy('production', { ...follows('staging'), update: { pin: 'Tag' } }));
   assert.match(pinned.problems.join(), /remove pin, or write Digest/);

@@ -11,7 +11,7 @@ import { tempFolder } from '../harness/temp-folder.ts';
 import { startCliWorld, withNamespace, type CliWorld } from './cluster-world.ts';
 import { runCommand } from './run-command.ts';
 
-describe('lint --cluster, of exceptions from waits', () => {
+describe('warnings of lint --cluster about exceptions from waits', () => {
   let world: CliWorld;
   let registry: Registry;
   before(async () => {
@@ -45,12 +45,12 @@ describe('lint --cluster, of exceptions from waits', () => {
   const both = ['spec.minAgeUnless', 'spec.update.windowsUnless'];
   const windows = [{ from: '09:00', to: '17:00' }];
 
-  it('are certain with a configuration without such a wait, and as far as known without it', async () => {
+  it('are certain with a configuration that has no such wait, and say that they are not certain without a configuration', async () => {
     const { stored, unread } = await lint({});
     assert.deepEqual([stored, unread], [both.map((field) => `${field} certain`), both.map((field) => `${field} as far as known`)]);
   });
 
-  it('are none with a default of the labels of the Namespace, and are with one of other labels', async () => {
+  it('are absent if a default for the labels of the Namespace has the wait, and present if it is for other labels', async () => {
     const of = (tier: string) => ({ namespaces: [{ selector: { matchLabels: { tier } }, minAge: '1h', windows }] });
     assert.deepEqual((await lint(of('production'))).stored, []);
     assert.deepEqual(
@@ -59,7 +59,7 @@ describe('lint --cluster, of exceptions from waits', () => {
     );
   });
 
-  it('are not claimed where the labels may not be read', async () => {
+  it('are absent if the labels of the Namespace may not be read', async () => {
     const rules = [
       { apiGroups: ['apps'], resources: ['deployments'], verbs: ['get'] },
       { apiGroups: ['operator.technomad.dev'], resources: ['imagepolicies'], verbs: ['get', 'list'] },

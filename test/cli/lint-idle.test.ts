@@ -52,7 +52,7 @@ const old = (tagPolicy: object) => ({
   spec: { repository: 'nginx', tagPolicy, updateTarget: { kind: 'Deployment', name: 'web', namespace: 'shop' } },
 });
 
-describe('a field that has no effect beside the others is a warning:', () => {
+describe('lint, about a field without effect beside other fields,', () => {
   const rows: readonly (readonly [name: string, manifest: object, ...fields: string[]])[] = [
     ['allowDowngrade with select.digest', policy({ select: digest, update: { allowDowngrade: true } }), 'spec.update.allowDowngrade'],
     ['allowDowngrade with select.semver', policy({ update: { allowDowngrade: true } })],
@@ -98,7 +98,7 @@ describe('a field that has no effect beside the others is a warning:', () => {
     ['evidence that no rule asks for', policy({ verify })],
   ];
   for (const [name, manifest, ...fields] of rows)
-    test(`${name}${fields.length === 0 ? ', which is none' : ''}`, async () => {
+    test(`${fields.length === 0 ? 'accepts' : 'warns of'} ${name}`, async () => {
       const warnings = await lint(manifest);
       assert.deepEqual(
         warnings.map(({ field }) => field),
@@ -107,7 +107,7 @@ describe('a field that has no effect beside the others is a warning:', () => {
       for (const { message, line } of warnings) assert.ok(message.startsWith('has no effect: ') && line > 4, message);
     });
 
-  test('what the API server has written into a policy that was read from a cluster, which is none', async () => {
+  test('accepts the defaults that the API server has written into a policy read from a cluster', async () => {
     const rollout = { watch: false, timeout: '10m', onFailure: 'Rollback', maxParallel: 10 };
     assert.deepEqual(await lint(policy({ rollout }, { namespace: 'shop', uid: 'a' })), []);
     const set = await lint(policy({ rollout: { ...rollout, onFailure: 'Hold' } }, { namespace: 'shop', uid: 'a' }));
@@ -118,13 +118,13 @@ describe('a field that has no effect beside the others is a warning:', () => {
   });
 });
 
-describe('an exception from a wait that there is not', () => {
+describe('lint, about an exception from a wait that the policy does not have,', () => {
   const age = (spec: object = {}, metadata?: object) => policy({ minAgeUnless: fixes, verify, ...spec }, metadata);
   const times = (update: object = {}, metadata?: object) => policy({ update: { windowsUnless: fixes, ...update }, verify }, metadata);
   const hint =
     / \(known here is only the policy: name the configuration of the service with --config where policyDefaults has (minAge|windows)\)$/;
 
-  test('is a warning, which says that defaults are not known', async () => {
+  test('warns, and says that the defaults of the configuration are not known', async () => {
     const [first, ...others] = await lint(age());
     assert.deepEqual([first?.policy, first?.field, others], ['shop/web', 'spec.minAgeUnless', []]);
     assert.match(first?.message ?? '', /^has no effect without minAge: no image waits for its age \(/);
@@ -134,11 +134,11 @@ describe('an exception from a wait that there is not', () => {
     assert.match(second?.message ?? '', /^has no effect without update\.windows: no image waits for a window \(/);
   });
 
-  test('is none where the policy has the wait', async () => {
+  test('accepts the exception if the policy has the wait', async () => {
     assert.deepEqual([await lint(age({ minAge: '1h' })), await lint(times({ windows }))], [[], []]);
   });
 
-  test('is certain where a default does not count', async () => {
+  test('warns with certainty if no default can apply', async () => {
     const replace = { select: { replace: { from: '1', to: '2' } } };
     for (const manifest of [times({ windows: [] }), age(replace)])
       for (const settings of [undefined, { policyDefaults: { minAge: '1h', windows } }]) {
@@ -161,7 +161,7 @@ describe('an exception from a wait that there is not', () => {
     ['other defaults of namespaces by label', { namespaces: [{ selector: { matchLabels: { a: 'b' } }, poll: { interval: '1h' } }] }, true],
   ];
   for (const [name, policyDefaults, isWarned, metadata] of defaults)
-    test(`is ${isWarned ? 'a warning' : 'none'} with a configuration that has ${name}`, async () => {
+    test(`${isWarned ? 'warns' : 'accepts the exception'} with a configuration that has ${name}`, async () => {
       const found = [...(await lint(age({}, metadata), { policyDefaults })), ...(await lint(times({}, metadata), { policyDefaults }))];
       const messages = found.map(({ message }) => message);
       const both = [

@@ -28,7 +28,7 @@ async function lint(files: Readonly<Record<string, string>>, ...args: string[]) 
 
 const advice = 'name in each target the containers that the policy is for, containers: [NAME]';
 
-test('names both places, what happens, and what to do', async () => {
+test('lint warns of two policies with the same target, with both places, the consequence and the remedy', async () => {
   const files = { 'a.yaml': policy('one', '1.x'), 'b.yaml': `# two\n${policy('two', '2.x')}` };
   const { code, out, err } = await lint(files);
   assert.deepEqual([code, err], [0, '']);
@@ -49,7 +49,7 @@ test('names both places, what happens, and what to do', async () => {
   );
 });
 
-test('names the containers of a workload of the files, and nothing where each policy has its own', async () => {
+test('lint names the containers that two policies share, and accepts policies with separate containers', async () => {
   const both = await lint({ 'a.yaml': `${policy('one', '1.x')}---\n${policy('two', '2.x')}---\n${deployment}` });
   assert.match(
     both.out,
@@ -64,13 +64,13 @@ test('names the containers of a workload of the files, and nothing where each po
   assert.match(same.out, /would change container old that shop\/one updates; let only one of them name old\n/);
 });
 
-test('both of the same selection, once, in the later place', async () => {
+test('lint warns once, at the later place, of two policies with the same target and selection', async () => {
   const { out } = await lint({ 'a.yaml': policy('one', '1.x'), 'b.yaml': policy('two', '1.x') });
   assert.match(out, /^b\.yaml\n {2}b\.yaml:8:7 warning: shop\/two .*: both would change containers, each to its own tag; /);
   assert.match(out, / 1 warning\n$/);
 });
 
-test('short names and aliases of one registry are one image', async () => {
+test('lint takes short names and aliases of a registry for the same image in two policies', async () => {
   const long = policy('long', '1.x').replace('harbor.example.com/shop/web', 'docker.io/library/web');
   const short = policy('short', '2.x').replace('harbor.example.com/shop/web', 'web');
   assert.match((await lint({ 'a.yaml': `${long}---\n${short}` })).out, / 1 warning\n$/);
@@ -82,7 +82,7 @@ test('short names and aliases of one registry are one image', async () => {
   assert.match((await lint(files, '--config', config)).out, / 1 warning\n$/);
 });
 
-test('a policy of v1alpha1 counts as well, at its updateTarget', async () => {
+test('lint warns of a policy of v1alpha1 with the target of another policy, at its updateTarget', async () => {
   const old = `apiVersion: operator.technomad.dev/v1alpha1
 kind: ImagePolicy
 metadata: {name: old, namespace: shop}
@@ -95,14 +95,14 @@ spec:
   assert.match(out, /b\.yaml:7:3 warning: shop\/old spec\.updateTarget: .* \(a\.yaml:8:7\)/);
 });
 
-test('the same policy in two files is no pair, and an invalid one is only a problem', async () => {
+test('lint does not warn of the same policy in two files, or of an invalid policy with the target of another one', async () => {
   const { out } = await lint({ 'a.yaml': policy('one', '1.x'), 'b.yaml': policy('one', '2.x') });
   assert.match(out, /nothing is wrong\n$/);
   const invalid = await lint({ 'a.yaml': policy('one', '1.x'), 'b.yaml': policy('two', 'nonsense') });
   assert.deepEqual([invalid.code, invalid.out.endsWith(' 1 problem\n')], [1, true], invalid.out);
 });
 
-test('a companion that another policy changes as well, before anything was changed', async () => {
+test('lint warns of a companion image that another policy changes as well', async () => {
   const withCompanion = policy('one', '1.x').replace('spec:\n', 'spec:\n  alongside: {images: [{image: harbor.example.com/shop/proxy}]}\n');
   const proxies = policy('proxies', '1.x').replace('harbor.example.com/shop/web', 'harbor.example.com/shop/proxy');
   const { code, out } = await lint({ 'a.yaml': withCompanion, 'b.yaml': proxies });

@@ -14,7 +14,7 @@ async function run(input: string, ...args: string[]) {
 
 const semver = (range: string, rest = '') => policy('web').replace('semver: {}', `semver: {range: "${range}"${rest}}`);
 
-test('a field that may mean something other than its author expects is a warning, and the exit code is 0', async () => {
+test('lint warns of fields that may mean something other than their author expects, with exit code 0', async () => {
   const { code, out } = await run(semver('>=1.0.0-0'));
   assert.equal(code, 0);
   assert.equal(
@@ -31,7 +31,7 @@ test('a field that may mean something other than its author expects is a warning
   assert.match(warnings[0]?.message ?? '', /^"~1\.2\.x-0" admits no prereleases, although it names one: .* prereleases: true$/);
 });
 
-test('v1alpha1 policies get the same warnings', async () => {
+test('lint warns of the same fields in policies of v1alpha1', async () => {
   const { out } = await run(`apiVersion: operator.technomad.dev/v1alpha1
 kind: ImagePolicy
 metadata: {name: old, namespace: shop}
@@ -46,14 +46,14 @@ spec:
   );
 });
 
-test('there is no warning where prereleases are requested or none is named', async () => {
+test('lint does not warn of a range if prereleases are requested or none is named', async () => {
   for (const text of [semver('>=1.0.0-0', ', prereleases: true'), semver('>=1.0.0, <2.0.0')]) {
     const { code, out } = await run(text);
     assert.deepEqual([code, out], [0, '1 policy in 1 file: nothing is wrong\n']);
   }
 });
 
-test('a warning says what to write instead of "!="', async () => {
+test('lint says what to write instead of "!=" in a range', async () => {
   const { code, out } = await run(semver('>=1.0.0, !=1.2.3'));
   assert.equal(code, 1);
   assert.match(
@@ -87,7 +87,7 @@ for (const [allow, select, instead] of [
   ['[a-z]+-prod$', 'newest: {}', undefined],
   ['latest', 'digest: {tag: latest}', undefined],
 ] as const) {
-  test(`tags.allow "${allow}" with "${select}" ${instead === undefined ? 'gets no warning' : 'is reported because it would match only by searching'}`, async () => {
+  test(`lint ${instead === undefined ? 'accepts' : 'warns that only a search would match'} tags.allow "${allow}" with "${select}"`, async () => {
     const { code, out } = await run(choosing(select, allow), '-o', 'json');
     const { warnings = [] } = JSON.parse(out) as { warnings?: { line: number; column: number; field: string; message: string }[] };
     const [found, whole] = instead ?? [];
@@ -98,14 +98,14 @@ for (const [allow, select, instead] of [
   });
 }
 
-test('the suggested pattern matches what was searched for', async () => {
+test('the pattern that lint suggests matches the tags that a search would match', async () => {
   const { out } = await run(choosing('newest: {}', '-prod$'), '-o', 'json');
   const suggested = /write '([^']+)'/.exec(out)?.[1] ?? '';
   assert.equal(suggested, '.*-prod$');
   assert.equal((await run(choosing('newest: {}', suggested))).out, '1 policy in 1 file: nothing is wrong\n');
 });
 
-test('an extracted version is compared by its part, and v1alpha1 has its pattern elsewhere', async () => {
+test('lint checks extracted versions by the extracted part, and the pattern of v1alpha1 at its own field', async () => {
   const extracted = await run(choosing('semver: {}', '^web-(.*)', ', extract: $1'));
   assert.match(extracted.out, /nothing is wrong\n$/);
   const old = policy('old')

@@ -39,7 +39,7 @@ async function problemsOf(text: string): Promise<string[]> {
   return problems.map(({ line, column, field = '', message }) => `${line}:${column} ${field}: ${message}`);
 }
 
-test('ends with 0 when nothing is wrong, and says what was checked', async () => {
+test('lint ends with 0 when nothing is wrong, and says what it has checked', async () => {
   const folder = folderWith({
     'web.yaml': `${policy('web')}---\n${configMap}---\n${policy('api')}`,
     'sub/ops.yml': policy('ops'),
@@ -49,7 +49,7 @@ test('ends with 0 when nothing is wrong, and says what was checked', async () =>
   assert.deepEqual([code, out, err], [0, '3 policies in 3 files: nothing is wrong (2 documents of other kinds skipped)\n', '']);
 });
 
-test('ends with 1 for problems, each with file, line, column, policy and field, grouped by file', async () => {
+test('lint ends with 1 for problems, each with file, line, column, policy and field, grouped by file', async () => {
   const folder = folderWith({
     'a.yaml': `# web\n${policy('web', '  minAge: 1d\n  suspnd: true\n')}`,
     'b.yaml': `${configMap}---\n${policy('api', '  minAge: 1h\n')}---\n${policy('ops', '  update: {mode: automatic}\n')}`,
@@ -72,12 +72,12 @@ test('ends with 1 for problems, each with file, line, column, policy and field, 
   );
 });
 
-test('uses colours only on a terminal', async () => {
+test('lint uses colours only on a terminal', async () => {
   assert.ok((await run(['-'], { input: policy('web', '  minAge: 1d\n'), hasColours: true })).out.includes('\u001B['));
   assert.ok(!(await run(['-'], { input: policy('web', '  minAge: 1d\n') })).out.includes('\u001B['));
 });
 
-test('prints JSON for programs', async () => {
+test('lint prints JSON for programs', async () => {
   const { code, out } = await run(['-', '--output', 'json'], { input: `${policy('web', '  minAge: 1d\n')}---\n${configMap}` });
   assert.equal(code, 1);
   const { problems, ...summary } = JSON.parse(out) as { problems: { message: string }[] };
@@ -88,7 +88,7 @@ test('prints JSON for programs', async () => {
   );
 });
 
-test('suggests the right spelling of an image, in both versions', async () => {
+test('lint suggests the right spelling of an image, in both versions', async () => {
   const spelt =
     /^5:\d+ spec\.(?:image|repository): write "harbor\.example\.com\/team\/app": an image name is in lower case and has no scheme$/;
   const old = `apiVersion: operator.technomad.dev/v1alpha1
@@ -107,7 +107,7 @@ spec:
     }
 });
 
-test('checks policies of bases, with what only the service can check, and warns where it does for ImagePolicies', async () => {
+test('lint checks policies of bases as the service does, and warns of the same as in ImagePolicies', async () => {
   const base = readFileSync(join(import.meta.dirname, '../../crd/samples/base-java.yaml'), 'utf8');
   assert.deepEqual(await run(['-'], { input: `${base}---\n${policy('web')}` }), {
     code: 0,
@@ -130,7 +130,7 @@ test('checks policies of bases, with what only the service can check, and warns 
   assert.deepEqual([code, /warning: platform\/java spec\.select\.semver\.range: /.test(out)], [0, true], out);
 });
 
-test('reads both versions, lists of them, and JSON', async () => {
+test('lint reads policies of both versions, lists of policies, and JSON', async () => {
   const old = { apiVersion: 'operator.technomad.dev/v1alpha1', kind: 'ImagePolicy', metadata: { name: 'old' } };
   const spec = {
     repository: 'nginx:1.2',
@@ -204,14 +204,14 @@ for (const [name, text, expected] of [
   ],
   ['an alias', `${policy('web', '  minAge: &a 1d\n')}---\n`, /^9:3 spec\.minAge/],
 ] as const) {
-  test(`${name} is reported where it is`, async () => {
+  test(`lint reports the place of ${name}`, async () => {
     const problems = await problemsOf(text);
     assert.equal(problems.length, 1, problems.join('\n'));
     assert.match(problems[0] ?? '', expected);
   });
 }
 
-test('a problem that an alias brings in is reported where it is used', async () => {
+test('lint reports a problem from a YAML alias where the alias is used', async () => {
   const text = policy('web', '  minAge: &a 0s\n  poll: &p {interval: *a}\n').replace('select:', 'rollout: {timeout: 1h}\n  select:');
   assert.deepEqual(
     (await problemsOf(text)).map((line) => line.split(':').slice(0, 2).join(':')),
@@ -227,17 +227,17 @@ for (const [name, text] of [
   ['a name that is generated', policy('web').replace('name: web, ', 'generateName: web-, ')],
   ['Windows line ends', policy('web').replaceAll('\n', '\r\n')],
 ] as const) {
-  test(`nothing is wrong with ${name}`, async () => assert.deepEqual(await problemsOf(text), []));
+  test(`lint finds nothing wrong with ${name}`, async () => assert.deepEqual(await problemsOf(text), []));
 }
 
-test('YAML aliases that expand exponentially are refused', async () => {
+test('lint refuses YAML aliases that expand exponentially', async () => {
   const lines = Array.from({ length: 12 }, (_, level) => `a${level + 1}: &a${level + 1} [${`*a${level}, `.repeat(9)}]`);
   const [problem, ...rest] = await problemsOf(`apiVersion: v1\na0: &a0 [x, y]\n${lines.join('\n')}\n`);
   assert.match(problem ?? '', /cannot be read: Excessive alias count/);
   assert.deepEqual(rest, []);
 });
 
-test('only manifests are read in folders, and invalid YAML is reported only if it may be a policy', async () => {
+test('lint reads only manifests in folders, and reports invalid YAML only if it may be a policy', async () => {
   const folder = folderWith({
     'README.md': 'kind: ImagePolicy',
     'chart/templates/service.yaml': '{{- if .Values.x }}\na: [\n{{- end }}\n',
@@ -252,13 +252,13 @@ test('only manifests are read in folders, and invalid YAML is reported only if i
   assert.doesNotMatch(out, /service\.yaml|README|node_modules|\.git\/|circle/);
 });
 
-test('a folder without a policy is named, and the exit code is 2', async () => {
+test('lint names a folder without a policy, and ends with 2', async () => {
   const folder = folderWith({ 'a.yaml': configMap, 'empty.yaml': '' });
   const { code, out, err } = await run([folder]);
   assert.deepEqual([code, out, err], [2, '', `there is no ImagePolicy or BaseImagePolicy in ${folder}\n`]);
 });
 
-test('ends with 2 for a file that cannot be read, and checks the rest', async () => {
+test('lint ends with 2 for a file that cannot be read, and checks the other files', async () => {
   const folder = folderWith({ 'a.yaml': policy('web', '  minAge: 1d\n') });
   const { code, out, err } = await run([join(folder, 'missing.yaml'), folder]);
   assert.equal(code, 2);
@@ -266,12 +266,12 @@ test('ends with 2 for a file that cannot be read, and checks the rest', async ()
   assert.match(out, /a\.yaml:9:3/);
 });
 
-test('no files is wrong usage', async () => {
+test('lint without files is wrong usage', async () => {
   await assert.rejects(run([]), UsageError);
   await assert.rejects(run(['a.yaml', '--fix']), UsageError);
 });
 
-test('reads standard input when run as a program', () => {
+test('lint reads standard input when run as a program', () => {
   const main = join(import.meta.dirname, '../../src/main.ts');
   const { status, stdout, stderr } = spawnSync(process.execPath, [main, 'lint', '-'], {
     input: policy('web', '  minAge: 1d\n'),
@@ -288,7 +288,7 @@ const release = (fields: string) =>
     `{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, name: web, fields: ${fields}}`,
   );
 
-test('checks fields of custom resources offline if they are built in, and others with the configuration of the service', async () => {
+test('lint checks fields of built-in custom resources offline, and those of others with the configuration of the service', async () => {
   const built = release('{tag: spec.values.web.image.tag}');
   const special = release('{tag: spec.values.web.version}');
   assert.equal((await run(['-'], { input: built })).code, 0);

@@ -54,7 +54,7 @@ for (const [args, expected] of [
     assert.deepEqual(packages, expected);
   });
 
-describe('of a cluster with policies', () => {
+describe('with policies in the cluster,', () => {
   let world: CliWorld;
   before(async () => {
     world = await startCliWorld();
@@ -91,7 +91,7 @@ describe('of a cluster with policies', () => {
     assert.deepEqual(notNeeded.filter(has), []);
   });
 
-  it('the completion of names loads no more', async () => {
+  it('the completion of names loads no more packages than get', async () => {
     const { stdout, packages } = await run(['__complete', 'get', ''], { KUBECONFIG: world.kubeconfig });
     assert.equal(stdout, 'api\nheld\nweb\n:4\n');
     // zod with the command whose options are known then.
@@ -99,7 +99,7 @@ describe('of a cluster with policies', () => {
   });
 });
 
-it('what was compiled is kept in the cache of the user, if it can be', async () => {
+it('compiled code is kept in the cache of the user if the cache is writable', async () => {
   const cache = join(folder, 'own-cache');
   await run(['version'], { XDG_CACHE_HOME: cache });
   assert.notDeepEqual(readdirSync(join(cache, 'image-watcher'), { recursive: true }), []);

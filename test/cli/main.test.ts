@@ -57,7 +57,7 @@ describe('the plugin of kubectl', () => {
     ['help', 'events'],
     ['version', '--help'],
   ])
-    it(`shows its own name: ${args.join(' ')}`, async () => {
+    it(`shows the name kubectl image-watcher in its help: ${args.join(' ')}`, async () => {
       const { out, err } = await runPlugin(...args);
       assert.match(out + err, /^Usage: kubectl image-watcher /);
       assert.doesNotMatch(out + err, /(?<!kubectl )\bimage-watcher [a-z]+ (?:--|[A-Z\n])/);

@@ -29,7 +29,7 @@ test('a status links to each reason once', () => {
   ]);
 });
 
-test('a status without problems, or with reasons of other writers, has no link', () => {
+test('a status without problems, or with unknown reasons, has no link to a reason', () => {
   const conditions = [
     condition('Ready', 'True', 'UpToDate'),
     condition('Synced', 'True', 'ReconcileSuccess'),

@@ -9,7 +9,7 @@ let world: CliWorld;
 before(async () => void (world = await startCliWorld()));
 after(() => world.stop());
 
-it('release says that it ends a wait that the status says a release ends', async () => {
+it('release does not claim that nothing was held when it ends a wait after too many retries', async () => {
   await world.create('web');
   const message = '1.4.0 on Deployment shop/web failed 4 times; release it';
   await world.report(
@@ -26,7 +26,7 @@ it('release says that it ends a wait that the status says a release ends', async
   assert.doesNotMatch(out, /nothing was held/);
 });
 
-it('a request names who makes it, as the API server knows the caller, and why', async () => {
+it('release writes the user, as the API server knows the caller, and the reason of the request', async () => {
   await world.create('named');
   await runCommand('release', ['named', '--kubeconfig', world.kubeconfig, '--reason', 'the hotfix is in 1.4.1']);
   const { metadata } = (await world.cluster.request('GET', world.pathOf('named'))) as { metadata: { annotations?: object } };
@@ -37,7 +37,7 @@ it('a request names who makes it, as the API server knows the caller, and why', 
   assert.equal(requested?.user, (answer as { status: { userInfo: { username: string } } }).status.userInfo.username);
 });
 
-it('a rollback that changes nothing is not told as done because of the one before', async () => {
+it('rollback does not report an earlier rollback as its own result if it changes nothing', async () => {
   await world.create('api');
   const first = {
     kind: 'Deployment',

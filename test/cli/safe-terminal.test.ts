@@ -28,7 +28,7 @@ const policy = JSON.stringify({
   spec: { image: `a/b${evil}`, select: { semver: { range: evil } }, [`field${evil}`]: evil, targets: [{ kind: evil, name: evil }] },
 });
 
-test('no command for CI stands anywhere in a line', async () => {
+test('lint prints no command for a CI system anywhere in a line', async () => {
   const inner = JSON.stringify({
     apiVersion: 'operator.technomad.dev/v1',
     kind: 'ImagePolicy',
@@ -46,7 +46,7 @@ test('no command for CI stands anywhere in a line', async () => {
   }
 });
 
-test('text of others is not hidden by a colour', async () => {
+test('lint escapes colours in the text of others, which could hide it', async () => {
   const { err } = await run(['lint', 'a\u001B[8mb\u001B[30;40mc'], '', { hasColours: true });
   assert.match(err, /a\\u\{1b\}\[8mb\\u\{1b\}\[30;40mc/);
 });
@@ -60,13 +60,13 @@ for (const [what, args, input] of [
   ['lint of a file', ['lint', file], ''],
   ['lint of text that is no YAML', ['lint', '-'], `kind: ImagePolicy\n${evil}: [`],
   ['lint of a file that is missing', ['lint', `::error::${evil}`], ''],
-  ['a command that is none', [`::error::${evil}`], ''],
-  ['an option that is none', ['lint', `--${evil}`], ''],
+  ['an unknown command', [`::error::${evil}`], ''],
+  ['an unknown option', ['lint', `--${evil}`], ''],
   ['a configuration that cannot be read', ['lint', '-', '--config', `/${evil}`], policy],
   ['lint as JSON', ['lint', '-', '-o', 'json'], policy],
   ['lint as YAML', ['lint', '-', '-o', 'yaml'], policy],
 ] as const)
-  test(`${what} prints no control characters and no commands for CI`, async () => {
+  test(`${what} prints no control characters and no commands for a CI system`, async () => {
     const { out, err } = await run(args, input);
     assert.notEqual(out + err, '');
     for (const text of [out, err]) {
@@ -75,13 +75,13 @@ for (const [what, args, input] of [
     }
   });
 
-test('data for programs is what it was', async () => {
+test('JSON and YAML of lint contain texts unchanged for programs', async () => {
   const json = JSON.parse((await run(['lint', '-', '-o', 'json'], policy)).out) as { problems: { policy?: string }[] };
   assert.ok(json.problems.some((problem) => JSON.stringify(problem).includes(JSON.stringify(evil).slice(1, -1))));
   assert.deepEqual(parse((await run(['lint', '-', '-o', 'yaml'], policy)).out), json);
 });
 
-test('colours and line breaks of our own stay', async () => {
+test('lint keeps its own colours and line breaks', async () => {
   const { out } = await run(['lint', '-'], '{apiVersion: operator.technomad.dev/v1, kind: ImagePolicy}', { hasColours: true });
   assert.ok(out.startsWith('\u001B[1m(standard input)\u001B[22m\n'), out);
 });

@@ -42,18 +42,18 @@ after(async () => {
   await proxy.stop();
 });
 
-test('https goes through a tunnel, in which the proxy does not see the token', async () => {
+test('commands reach --server over https through a tunnel, so that the proxy does not see the token', async () => {
   assert.deepEqual(await callApi({ server: `https://${name}`, 'token-file': tokenFile }, 'GET', '/api/v1/events'), { events: [] });
   assert.deepEqual([proxy.targets(), seen], [[`CONNECT ${name}:443`], ['Bearer the-token']]);
 });
 
-test('plain http goes directly', async () => {
+test('commands reach --server over plain http without the proxy', async () => {
   const asked = callApi({ server: `http://${name}`, insecure: true, 'token-file': tokenFile }, 'GET', '/api/v1/events');
   await assert.rejects(asked, /cannot be reached/);
   assert.deepEqual(proxy.targets(), [`CONNECT ${name}:443`]);
 });
 
-test('a proxy that fails is named', async () => {
+test('an error of a command names the proxy that failed', async () => {
   proxy.fault = () => 503;
   const asked = callApi({ server: `https://${name}`, 'token-file': tokenFile }, 'GET', '/api/v1/events');
   await assert.rejects(asked, /the proxy http:\S+ \(HTTPS_PROXY\) answered 503 to CONNECT watcher\.example\.invalid:443/);

@@ -14,20 +14,20 @@ const find = (answer: () => Promise<unknown>) => {
 };
 const service = { namespace: 'platform', name: 'image-watcher-conversion' };
 
-test('the definition of the policies, which only administrators write, says where the installation is', async () => {
+test('commands find the namespace of the service in the definition of policies, which only administrators write', async () => {
   assert.equal(
     await find(async () => ({ spec: { conversion: { strategy: 'Webhook', webhook: { clientConfig: { service } } } } })),
     'platform',
   );
 });
 
-test('the default namespace is asked where the definition does not say it, or the caller may not read it', async () => {
+test('commands use the default namespace if the definition does not name one or the caller may not read it', async () => {
   for (const conversion of [undefined, { strategy: 'None' }, { webhook: { clientConfig: { url: 'https://image-watcher.platform.svc' } } }])
     assert.equal(await find(async () => ({ spec: { conversion } })), 'image-watcher');
   for (const status of [403, 404]) assert.equal(await find(() => Promise.reject(new KubeError('GET', status, {}))), 'image-watcher');
 });
 
-test('an API server that fails is not taken for one without a definition', async () => {
+test('commands that look for the namespace of the service fail if the API server fails', async () => {
   await assert.rejects(
     find(() => Promise.reject(new Error('connection refused'))),
     /connection refused/,

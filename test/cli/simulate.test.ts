@@ -42,9 +42,9 @@ async function runJson(...args: string[]): Promise<Output & { code: number }> {
 const headersOf = ({ headers }: Pick<Sample, 'headers'>) =>
   Object.entries(headers).flatMap(([name, value]) => ['--header', `${name}: ${value}`]);
 
-describe('every sample gives the known result', () => {
+describe('simulate', () => {
   for (const sample of readSamples().filter(({ method }) => method === 'POST')) {
-    test(`${sample.name} gives its known result`, async () => {
+    test(`gives the known result for the sample ${sample.name}`, async () => {
       const file = writeFile(`${sample.name}.json`, sample.body);
       const registry = sample.expected?.registry ?? 'registry.example.com';
       const override = sample.decision === 'push' && sample.expected?.registry === null ? ['--registry', registry] : [];
@@ -71,7 +71,7 @@ describe('every sample gives the known result', () => {
 const body = JSON.stringify({ image: 'Registry.Internal:5000/Team/Api:v1', id: 'build-1' });
 const generic = ['--provider', 'generic', '--file', writeFile('generic.json', body)];
 
-test('prints text for people', async () => {
+test('simulate prints text for people', async () => {
   const { code, out } = await run(...generic);
   assert.equal(code, 0);
   assert.equal(
@@ -90,7 +90,7 @@ push            registry.internal:5000/team/api:v1
   );
 });
 
-test('a payload cannot write its own characters to the terminal', async () => {
+test('simulate escapes control characters of a payload', async () => {
   const escape = '\u001b[2J\u009b1m\u202e\n';
   const file = writeFile(
     'escape.json',
@@ -102,7 +102,7 @@ test('a payload cannot write its own characters to the terminal', async () => {
   assert.match(out, /key \\u\{1b\}\[2J\\u\{9b\}1m\\u\{202e\}\\u\{a\}\n/);
 });
 
-test('reports a body that cannot be parsed', async () => {
+test('simulate reports a body that cannot be parsed', async () => {
   const file = writeFile('malformed.json', '{"image":');
   const { code, decision, malformed } = await runJson('--provider', 'generic', '--file', file);
   assert.deepEqual([code, decision, malformed], [1, 'malformed', 'the body is not JSON']);
@@ -110,7 +110,7 @@ test('reports a body that cannot be parsed', async () => {
   assert.match(out, /^because +the body is not JSON$/m);
 });
 
-test('refuses more pushes than one delivery may hold', async () => {
+test('simulate refuses more pushes than one delivery may contain', async () => {
   const tags = Array.from({ length: 1_001 }, (_, index) => `v${index}`);
   const file = writeFile('many.json', JSON.stringify({ image: 'r.example.com/team/api', tags }));
   const { code, decision, refused, pushes } = await runJson('--provider', 'generic', '--file', file);
@@ -120,28 +120,28 @@ test('refuses more pushes than one delivery may hold', async () => {
   assert.match(out, /^because +1001 entries in one delivery/m);
 });
 
-test('answers a handshake', async () => {
+test('simulate answers a handshake', async () => {
   const handshake = readSamples('acr').find(({ name }) => name === 'acr-eventgrid-validation');
   assert.ok(handshake);
   const file = writeFile('handshake.json', handshake.body);
   assert.deepEqual((await runJson('--provider', 'acr', '--file', file, ...headersOf(handshake))).decision, 'handshake');
 });
 
-describe('a secret', () => {
+describe('simulate, with a secret', () => {
   const bearer = ['--header', `Authorization: Bearer ${sampleSecret}`];
   for (const [name, value, args, authenticated, code] of [
-    ['that is right', sampleSecret, bearer, 'yes', 0],
-    ['that is another', 'another', bearer, 'no', 1],
+    ['that is sent', sampleSecret, bearer, 'yes', 0],
+    ['that differs from the sent one', 'another', bearer, 'no', 1],
     ['that is not sent', sampleSecret, [], 'no', 1],
   ] as const) {
-    test(`${name} is shown as authenticated: ${authenticated}`, async (t) => {
+    test(`${name}, prints authenticated: ${authenticated}`, async (t) => {
       process.env['IMAGE_WATCHER_TEST_SECRET'] = value;
       t.after(() => delete process.env['IMAGE_WATCHER_TEST_SECRET']);
       const answer = await runJson(...generic, ...args, '--secret-env', 'IMAGE_WATCHER_TEST_SECRET');
       assert.deepEqual([answer.authenticated, answer.decision, answer.code], [authenticated, 'accept', code]);
     });
   }
-  test('is not needed for a sender without authentication', async (t) => {
+  test('that a sender cannot send, prints authenticated: by URL only', async (t) => {
     process.env['IMAGE_WATCHER_TEST_SECRET'] = sampleSecret;
     t.after(() => delete process.env['IMAGE_WATCHER_TEST_SECRET']);
     const [sample] = readSamples('aliyun').filter(({ decision }) => decision === 'push');
@@ -152,7 +152,7 @@ describe('a secret', () => {
   });
 });
 
-describe('a configuration', () => {
+describe('simulate with --config', () => {
   const config = writeFile(
     'config.yaml',
     `receivers:
@@ -166,11 +166,11 @@ registries:
   const file = ['--file', join(folder, 'generic.json'), '--config', config];
   const registryOf = async (...args: string[]) => (await runJson(...file, ...args)).pushes[0]?.['registry'];
 
-  test('names the registry', async () => assert.equal(await registryOf('--receiver', 'ci'), 'mirror.example.com'));
-  test('has aliases', async () => assert.equal(await registryOf('--receiver', 'any'), 'registry.example.com'));
-  test('is overridden by --registry', async () =>
+  test('takes the registry from the receiver', async () => assert.equal(await registryOf('--receiver', 'ci'), 'mirror.example.com'));
+  test('resolves aliases of registries', async () => assert.equal(await registryOf('--receiver', 'any'), 'registry.example.com'));
+  test('prefers --registry to the receiver', async () =>
     assert.equal(await registryOf('--receiver', 'ci', '--registry', 'x.example.com'), 'x.example.com'));
-  test('may agree with --provider', async () =>
+  test('accepts a --provider that is that of the receiver', async () =>
     assert.equal(await registryOf('--receiver', 'ci', '--provider', 'generic'), 'mirror.example.com'));
 
   test('names the repositories of Artifactory as they are pulled, unless --registry is given', async () => {
@@ -186,7 +186,7 @@ registries:
     [['--receiver', 'ci', '--provider', 'harbor'], /is of the provider generic, not harbor/],
     [['--provider', 'generic'], /belong together/],
   ] as const) {
-    test(`${args.join(' ')} is wrong usage`, () => assert.rejects(run(...file, ...args), { name: 'UsageError', message }));
+    test(`reports ${args.join(' ')} as wrong usage`, () => assert.rejects(run(...file, ...args), { name: 'UsageError', message }));
   }
 });
 
@@ -206,7 +206,7 @@ for (const [args, message] of [
     assert.rejects(run(...args), (error) => error instanceof UsageError && message.test(error.message)));
 }
 
-test('reads standard input when run as a program', async () => {
+test('simulate reads standard input when run as a program', async () => {
   const main = join(import.meta.dirname, '../../src/main.ts');
   const child = spawn(process.execPath, [main, 'simulate', '--provider', 'generic', '--file', '-', '-o', 'json'], {
     stdio: ['pipe', 'pipe', 'inherit'],

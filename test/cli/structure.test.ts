@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { summaries } from '../../src/cli/summaries.ts';
 import { membersIn, read, root } from '../structure/sources.ts';
 
-test('every file with a command is in the list', () => {
+test('every file with a command is in the list of commands', () => {
   const list = read('src/cli/index.ts');
   const files = membersIn('cli', /\bdefineCommand\(/);
   assert.ok(files.length > 0);

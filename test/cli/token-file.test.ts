@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { ApiError } from '../../src/service/command-line/api-error.ts';
 import { callApi } from '../../src/service/command-line/api-client.ts';
 
-test('a file that is not one token is refused without showing what is in it', async () => {
+test('a token file that does not contain exactly one token is refused without showing its content', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'token-'));
   const file = join(folder, 'token');
   try {

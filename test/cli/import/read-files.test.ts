@@ -8,7 +8,7 @@ import { readObjects } from '../../../src/cli/import/read-files.ts';
 import { tempFolder } from '../../harness/temp-folder.ts';
 import { runCommand } from '../run-command.ts';
 
-test('comments behind values are read with the path of their value, also those of other lines, in lists, and in objects of a List', () => {
+test('comments are read with the path of the value before them, also in lists and in objects of a List', () => {
   const text = `# first
 apiVersion: v1
 kind: List
@@ -44,7 +44,7 @@ items:
   );
 });
 
-test('an object that names no namespace is in the one that is assumed', () => {
+test('an object in a file without a namespace is taken to be in the assumed namespace', () => {
   const text = ['apiVersion: v1\nkind: A\nmetadata: {name: a}', 'apiVersion: v1\nkind: B\nmetadata: {name: b, namespace: shop}'].join(
     '\n---\n',
   );
@@ -57,7 +57,7 @@ test('an object that names no namespace is in the one that is assumed', () => {
   );
 });
 
-test('workloads of Keel in files and folders become policies; what is no YAML is an error only where the file is named', async () => {
+test('import reads workloads from files and folders, and refuses a file that is not YAML only if it is named', async () => {
   const folder = tempFolder('import');
   mkdirSync(join(folder, 'apps'));
   const deployment = `apiVersion: apps/v1

@@ -37,18 +37,18 @@ async function answer(name: string, ...answers: string[]) {
   return { code, out, err, names };
 }
 
-test('writes all policies, and says how to apply them', async () => {
+test('init writes all policies after yes, and says how to apply them', async () => {
   const { code, out, names } = await answer('all.yaml', 'YES', 'FILE');
   assert.deepEqual([code, names], [0, ['a', 'b', 'c']]);
   assert.match(out, /Wrote 3 policies\. Apply them: kubectl apply -f \S+all\.yaml\nThen what waits: image-watcher get\n$/);
 });
 
-test('writes those that are chosen one by one, also all of the rest', async () => {
+test('init writes the policies that the user chooses one by one, or all that remain', async () => {
   assert.deepEqual((await answer('some.yaml', 'c', 'y', 'n', 'what?', 'y', 'FILE')).names, ['a', 'c']);
   assert.deepEqual((await answer('rest.yaml', 'c', 'n', 'a', 'FILE')).names, ['b', 'c']);
 });
 
-test('writes nothing after no, after quit, and at the end of the input', async () => {
+test('init writes nothing after no, after quit and at the end of the input', async () => {
   for (const answers of [['n'], ['c', 'y', 'q'], ['c', 'n', 'n', 'n'], [], ['c', 'y']]) {
     const { code, out, names } = await answer('nothing.yaml', ...answers);
     assert.deepEqual([code, names], [0, []]);
@@ -58,7 +58,7 @@ test('writes nothing after no, after quit, and at the end of the input', async (
   assert.deepEqual([code, names], [1, []]);
 });
 
-test('never overwrites a file, and asks for another name', async () => {
+test('init never overwrites a file, and asks for another name', async () => {
   const taken = join(folder, 'taken.yaml');
   writeFileSync(taken, 'mine');
   const { err, names } = await answer('other.yaml', 'y', taken, join(folder, 'absent', 'x.yaml'), 'FILE');

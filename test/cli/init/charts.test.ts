@@ -85,7 +85,7 @@ const target = (kind: ChartKind, name: string, tag: string, digest?: string): Sp
   fields: { tag, ...(digest !== undefined && { digest }) },
 });
 
-test('each kind that names an OCI chart in an exact version gets a policy, which the API server accepts and plans', async () => {
+test('init proposes a policy for each kind with an OCI chart in an exact version, which the API server accepts', async () => {
   const namespace = await world.cluster.namespace('charts');
   const { host } = registry;
   const oci = (name: string) => `oci://${host}/charts/${name}`;
@@ -179,7 +179,7 @@ test('each kind that names an OCI chart in an exact version gets a policy, which
   for (const { why } of again.leftOut) assert.match(why, /^ImagePolicy \S+ updates it already$/);
 });
 
-test('what names no exact version in an OCI registry, or what another tool writes, is left out with the reason', async () => {
+test('init leaves out charts without an exact version in an OCI registry or written by another tool, with the reason', async () => {
   const namespace = await world.cluster.namespace('without');
   const { host } = registry;
   const oci = `oci://${host}/charts/web`;
@@ -239,7 +239,7 @@ test('what names no exact version in an OCI registry, or what another tool write
   assert.ok(leftOut.some(({ image }) => image === 'https://charts.example.com web 1.0.0'));
 });
 
-test('a chart of a private registry is read with the Secret that its controller uses, which the policy names', async () => {
+test('init reads a chart of a private registry with the Secret that its controller uses, and names it in the policy', async () => {
   const namespace = await world.cluster.namespace('secrets');
   const auths = { [denied.host]: { auth: Buffer.from('a:b').toString('base64') } };
   const data = { '.dockerconfigjson': Buffer.from(JSON.stringify({ auths })).toString('base64') };
@@ -272,7 +272,7 @@ test('a chart of a private registry is read with the Secret that its controller 
   assert.match(leftOut[0]?.why ?? '', /tags cannot be read/);
 });
 
-test('a HelmRepository of another namespace has to consent, and kinds that may not be listed are named', async () => {
+test('init says that a HelmRepository of another namespace has to consent, and names kinds that may not be listed', async () => {
   const [namespace, flux] = [await world.cluster.namespace('release'), await world.cluster.namespace('flux')];
   await create(flux, 'helmrepository', 'charts', { interval: '1h', type: 'oci', url: `oci://${registry.host}/charts` });
   await create(namespace, 'helmrelease', 'web', release('1.0.0', { kind: 'HelmRepository', name: 'charts', namespace: flux }));

@@ -58,7 +58,7 @@ const rows: readonly (readonly [running: string, others: string, select: object,
   ['20260301.2', '20260301.10', { newest: {} }, 'none'],
 ];
 
-describe('the selection for a tag', () => {
+describe('init chooses the right selection for the tag', () => {
   for (const [running, others, select, selected, allow] of rows) {
     test(`${running} beside ${others}`, () => {
       const tags = [running, ...others.split(' ')];
@@ -73,13 +73,13 @@ describe('the selection for a tag', () => {
   }
 });
 
-test('a tag that moves and that the registry does not have is no selection', () => {
+test('init proposes no selection for a mutable tag that the registry does not have', () => {
   assert.deepEqual(chooseSelection('stable', ['1.4.2']), {
     problem: 'the registry does not have the tag stable, which runs, nor any other that could follow it',
   });
 });
 
-test('the comment says why, what the range leaves out, and which suffix there is besides', () => {
+test('init explains a selection by its reason, the versions out of its range, and other suffixes', () => {
   const chosen = chooseSelection('7.2.4-alpine3.20', ['7.2.4-alpine3.20', '7.4.0-alpine3.21', '8.0.0-alpine3.20']);
   if ('problem' in chosen) assert.fail(chosen.problem);
   assert.equal(chosen.why, 'The highest 7.x is selected. The suffix -alpine3.20 stays.');

@@ -80,7 +80,7 @@ async function propose(...args: string[]): Promise<Proposals> {
   return JSON.parse(out) as Proposals;
 }
 
-test('one command proposes the right policy for each image of forty services, and says why the others are left out', async () => {
+test('init proposes the right policy for each image of forty services, and says why it leaves out others', async () => {
   assert.ok(services.length >= 40);
   const found = await propose();
   const shown = found.policies.map(({ policy: { metadata, spec }, selects = '' }) => {
@@ -109,7 +109,7 @@ test('one command proposes the right policy for each image of forty services, an
   assert.match(notesOf('blog'), /"helm get values site --namespace web --all"/);
 });
 
-test('--diff shows that nothing would change at once, and what waits for an approval', async () => {
+test('init --diff shows that nothing would change immediately, and what waits for an approval', async () => {
   const { code, out, err } = await run(['--diff']);
   assert.equal(code, 0);
   assert.doesNotMatch(out, /^[-+]/m);
@@ -119,7 +119,7 @@ test('--diff shows that nothing would change at once, and what waits for an appr
   assert.match(err, /^nothing would change at once; [0-9]+ updates would wait for an approval\n$/);
 });
 
-test('with --mode Automatic, --diff shows what would change at once, and ends with 1', async () => {
+test('init --diff --mode Automatic shows what would change immediately, and ends with 1', async () => {
   const { code, out, err } = await run(['--diff', '--mode', 'Automatic']);
   assert.equal(code, 1);
   assert.match(out, new RegExp(`^\\+${registry.host}/shop/web:1\\.5\\.0$`, 'm'));
@@ -129,7 +129,7 @@ test('with --mode Automatic, --diff shows what would change at once, and ends wi
   assert.match(err, /^[0-9]+ containers would change at once\n$/);
 });
 
-test('-A leaves out the namespaces of Kubernetes itself, which -n includes', async () => {
+test('init -A leaves out the namespaces of Kubernetes itself, which -n includes', async () => {
   const deployments = '/apis/apps/v1/namespaces/kube-system/deployments';
   const labels = { app: 'dns' };
   const template = { metadata: { labels }, spec: { containers: [{ name: 'dns', image: `${registry.host}/shop/web:1.4.2` }] } };
@@ -145,7 +145,7 @@ test('-A leaves out the namespaces of Kubernetes itself, which -n includes', asy
   }
 });
 
-test('without the permission to list policies, it says what it does not know; without that for workloads, it fails', async () => {
+test('init says what it does not know without the permission to list policies, and fails without that for workloads', async () => {
   const apps = { apiGroups: ['apps'], resources: ['deployments', 'statefulsets', 'daemonsets', 'replicasets'], verbs: ['list'] };
   const all = [apps, { apiGroups: ['batch'], resources: ['cronjobs'], verbs: ['list'] }];
   const as = async (name: string, rules: Parameters<typeof kubeconfigWithRules>[3]) => {
@@ -160,7 +160,7 @@ test('without the permission to list policies, it says what it does not know; wi
   assert.match(none.err, /may not list cronjobs/);
 });
 
-test('an image of a private registry is read with the pull Secrets of its pods, or of their service account', async () => {
+test('init reads an image of a private registry with the pull Secrets of its pods or of their service account', async () => {
   const { cluster } = world;
   const namespace = await cluster.namespace('private');
   const push = (tag: string) => pushImage({ host: denied.host, repository: 'secret/app', tag, auth: { user: 'a', password: 'b' } });
@@ -184,7 +184,7 @@ test('an image of a private registry is read with the pull Secrets of its pods, 
   assert.deepEqual(await start('without', {}), [[], [true]]);
 });
 
-test('a namespace without workloads is a failure that says what to do', async () => {
+test('init fails in a namespace without workloads, and says what to do', async () => {
   const { code, err } = await run(['-n', 'default']);
   assert.deepEqual(
     [code, err],
@@ -192,7 +192,7 @@ test('a namespace without workloads is a failure that says what to do', async ()
   );
 });
 
-test('the API server accepts the printed policies, after which nothing is proposed any more', async () => {
+test('the API server accepts the policies that init prints, after which init proposes nothing more', async () => {
   const { code, out, err } = await run([], { interactive: true });
   assert.equal(code, 0);
   assert.match(err, /37 policies with [0-9]+ targets; 9 left out\n$/);

@@ -33,7 +33,7 @@ const options = { mode: 'Approval' as Mode, taken: new Set<string>() };
 const shown = ({ policies }: { policies: readonly Proposal[] }) =>
   policies.map(({ policy: { metadata, spec } }) => [metadata.name, spec.targets]);
 
-test('workloads of a namespace that are selected alike share a policy, others have their own', () => {
+test('init proposes one policy for workloads of a namespace with the same selection, and separate ones otherwise', () => {
   const images = [
     runs('web', 'ghcr.io/shop/app:1.4.2'),
     runs('worker', 'ghcr.io/shop/app:1.5.0'),
@@ -56,7 +56,7 @@ test('workloads of a namespace that are selected alike share a policy, others ha
   assert.equal(found.policies[0]?.selects, '1.5.0');
 });
 
-test('containers are named where others of the workload run the same repository in another way', () => {
+test('init names containers if others of the workload run the same repository with another selection', () => {
   const images = [
     runs('db', 'postgres:16.3', { container: 'db' }),
     runs('db', 'postgres:14.9', { container: 'old' }),
@@ -68,7 +68,7 @@ test('containers are named where others of the workload run the same repository 
   ]);
 });
 
-test('image volumes are updated where all of the repository is selected alike, and are left out otherwise', () => {
+test('init includes image volumes if all uses of a repository have the same selection, and else leaves out the repository', () => {
   const images = (tag: string) => [
     runs('a', 'ghcr.io/m/llama:1.0.0', { container: 'server' }),
     runs('a', `ghcr.io/m/llama:${tag}`, { container: 'volumes/model', list: 'volumes' }),
@@ -79,7 +79,7 @@ test('image volumes are updated where all of the repository is selected alike, a
   assert.deepEqual([apart.policies.length, apart.leftOut.length], [0, 2]);
 });
 
-test('what is left out has its reason: a digest alone, a registry that does not answer, a tag that is gone', () => {
+test('init gives the reason for an image left out: only a digest, a registry that does not answer, a missing tag', () => {
   const digest = digestOf('a');
   const images = [runs('a', `ghcr.io/a/a@${digest}`), runs('b', 'ghcr.io/b/b:1.0.0'), runs('c', 'ghcr.io/c/c:stable')];
   const { policies, leftOut } = proposePolicies(
@@ -102,7 +102,7 @@ test('what is left out has its reason: a digest alone, a registry that does not 
   );
 });
 
-test('more than 64 workloads have several policies, and names that are taken are not used', () => {
+test('init proposes several policies for more than 64 workloads, and uses no name that is taken', () => {
   const images = Array.from({ length: 65 }, (_, index) => runs(`w${index}`, 'ghcr.io/shop/my__app:1.0.0'));
   const { policies } = proposePolicies(images, tagged('1.0.0'), { mode: 'Automatic', taken: new Set(['shop/my-app']) });
   assert.deepEqual(
@@ -114,7 +114,7 @@ test('more than 64 workloads have several policies, and names that are taken are
   );
 });
 
-test('a tag with a digest keeps its digest', () => {
+test('init proposes update.pin: Digest for an image with tag and digest', () => {
   const [policy] = proposePolicies([runs('a', `ghcr.io/a/a:1.0.0@${digestOf('a')}`)], tagged('1.0.0'), options).policies;
   assert.deepEqual(policy?.policy.spec.update, { mode: 'Approval', pin: 'Digest' });
 });
@@ -183,7 +183,7 @@ async function planOf(proposal: Proposal, image: string, digest: string) {
   return 'why' in planned ? assert.fail(planned.why) : planned;
 }
 
-test('a policy changes nothing when it is created, and without approval only to a newer tag of the same form, or to the digest of the tag that runs', async () => {
+test('a policy that init proposes changes nothing when created, and without approval only to a newer tag of the same form', async () => {
   let changed = 0;
   await fc.assert(
     fc.asyncProperty(anyTag, fc.array(anyTag, { maxLength: 20 }), fc.boolean(), async (running, others, isPinned) => {

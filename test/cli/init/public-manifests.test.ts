@@ -97,13 +97,13 @@ function describe({ policy: { metadata, spec }, selects = '' }: Proposals['polic
 }
 
 for (const { name, expected } of publicManifests)
-  test(`each workload of ${name} is followed as its manifest means it`, async () => {
+  test(`init proposes for each workload of ${name} the selection that its manifest intends`, async () => {
     const found = await propose(name);
     assert.deepEqual(found.leftOut, []);
     assert.deepEqual(found.policies.map(describe).toSorted(), expected.trim().split(/\n\s*/).toSorted());
   });
 
-test('the proposals for all of them are accepted by the API server, and change nothing at once', async () => {
+test('the API server accepts the policies that init proposes for public manifests, and they change nothing immediately', async () => {
   for (const [name, namespace] of namespaces) {
     const diff = await run(name, '--diff');
     assert.equal(diff.code, 0);

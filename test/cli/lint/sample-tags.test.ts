@@ -24,7 +24,7 @@ for (const [what, strategy, wanted] of [
   ['one tag', digest({ tag: 'nightly' }), ['nightly']],
   ['a replacement', replace({ from: '1.4.2', to: '1.4.2-patched' }), ['1.4.2-patched']],
 ] as const)
-  test(`of ${what}, some are known, and all of them are selected`, () => {
+  test(`lint knows sample tags for ${what}, all of which the strategy selects`, () => {
     const found = sampleTags(strategy);
     for (const tag of wanted) assert.ok(found.includes(tag), `${tag}: ${found.join(' ')}`);
     assert.deepEqual(
@@ -34,7 +34,7 @@ for (const [what, strategy, wanted] of [
     assert.ok(found.length < 200);
   });
 
-test('of a pattern that no usual tag matches, none is known but what is asked about', () => {
+test('lint knows no sample tag for a pattern without usual tags, except the requested ones', () => {
   const strategy = filterTags(alphabetical(), { allow: '^[xyz]{5}$' });
   assert.deepEqual(sampleTags(strategy), []);
   assert.deepEqual(sampleTags(strategy, ['xyzzy', 'other']), ['xyzzy']);

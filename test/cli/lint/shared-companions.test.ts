@@ -37,8 +37,8 @@ for (const [what, a, b, unseen, seen] of [
   ['the other one is suspended', beside(proxy), { repository: proxy, suspended: true }, '', ''],
   ['the other one only reports', beside(proxy), { repository: proxy, mode: 'DryRun' }, '', ''],
   ['the one with the companion only reports', { ...beside(proxy), mode: 'DryRun' }, { repository: proxy }, '', ''],
-] satisfies [string, Partial<PolicySpec>, Partial<PolicySpec>, string, string][])
-  test(`${what}: ${seen || 'nothing is shared'}`, () => {
+] satisfies [what: string, a: Partial<PolicySpec>, b: Partial<PolicySpec>, unseen: string, seen: string][])
+  test(`lint finds ${seen === '' ? 'no shared container' : 'a shared container'} of a companion: ${what}`, () => {
     const find = (workloads: Parameters<typeof findSharedContainers>[1]['workloads']) =>
       findSharedContainers(policies(a, b), { workloads, aliases: noAliases })
         .map(({ mover, keeper, containers }) => [`${mover.policy.name} and ${keeper.policy.name}`, ...containers].join(': '))
@@ -46,7 +46,7 @@ for (const [what, a, b, unseen, seen] of [
     assert.deepEqual([find([]), find([running])], [unseen, seen]);
   });
 
-test('where the workload does not run the own image of the other one, that one changes nothing of it', () => {
+test('lint finds no shared container if the workload does not run the own image of the other policy', () => {
   const [a, b] = policies(beside(proxy), { repository: api, ...beside(proxy) });
   const workload = workloadOf({ web: `${registry}/shop/web:1.0.0`, proxy: `${registry}/shop/proxy:1.0.0` });
   assert.deepEqual(
@@ -58,7 +58,7 @@ test('where the workload does not run the own image of the other one, that one c
   );
 });
 
-test('two policies of one image that share a companion as well are told once', () => {
+test('lint reports two policies of one image with the same companion once', () => {
   const [a, b] = policies(beside(proxy), beside(proxy));
   const found = findSharedContainers(
     [a, b].filter((one) => one !== undefined),

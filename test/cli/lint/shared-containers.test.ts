@@ -43,7 +43,7 @@ function compare(
 }
 
 for (const [what, a, b, expected] of [
-  ['two major versions: the higher one takes all', { strategy: one }, { strategy: two }, 'b moves a'],
+  ['two major versions, of which the higher one takes all', { strategy: one }, { strategy: two }, 'b moves a'],
   ['the same versions', { strategy: one }, { strategy: one }, 'each moves the other'],
   ['a version and its variant', { strategy: one }, { strategy: alpine }, 'nothing'],
   ['a version and a variant that takes over', { strategy: one }, { strategy: alpine, target: { takeOver: true } }, 'b moves a'],
@@ -70,8 +70,8 @@ for (const [what, a, b, expected] of [
     { strategy: two, spec: { repository: { registry: 'registry.example.com', path: 'shop/api' } } },
     'nothing',
   ],
-] satisfies [string, Side, Side, string][])
-  test(`where the workload is not known: ${what}`, () => assert.equal(compare(a, b), expected));
+] satisfies [what: string, a: Side, b: Side, expected: string][])
+  test(`lint, without the workload, finds "${expected}" for ${what}`, () => assert.equal(compare(a, b), expected));
 
 const labelled = (labels: Record<string, string>) => workloadOf({ x: `${image}:1.4.0` }, { labels });
 const select = (matchLabels: Record<string, string>): PolicyTarget => ({
@@ -88,24 +88,24 @@ for (const [what, workloads, bases, expected] of [
   ['selectors that match one workload', [labelled({ a: '1', b: '2' })], [select({ a: '1' }), select({ b: '2' })], 'b moves a x'],
   ['a name, and a selector that matches it', [labelled({ a: '1' })], [webDeployment, select({ a: '1' })], 'b moves a x'],
   ['a name, and a selector that does not', [labelled({ a: '2' })], [webDeployment, select({ a: '1' })], 'nothing'],
-] satisfies [string, Workload[], PolicyTarget[], string][])
-  test(`targets that can be the same workload: ${what}`, () =>
+] satisfies [what: string, workloads: Workload[], bases: PolicyTarget[], expected: string][])
+  test(`lint, for two targets, finds "${expected}" for ${what}`, () =>
     assert.equal(compare({ strategy: one }, { strategy: two }, workloads, bases), expected));
 
 for (const [what, images, a, b, expected] of [
   ['the lower version is moved', { x: '1.4.0', y: '2.4.0' }, { strategy: one }, { strategy: two }, 'b moves a x'],
   ['each runs its own variant', { x: '1.4.0', y: '1.4.0-alpine' }, { strategy: one }, { strategy: alpine }, 'nothing'],
   ['the higher version stays', { y: '2.4.0' }, { strategy: one }, { strategy: two }, 'nothing'],
-  ['what neither selects is moved by both', { x: '0.9.0' }, { strategy: one }, { strategy: two }, 'each moves the other x'],
+  ['an image that neither policy selects is moved by both', { x: '0.9.0' }, { strategy: one }, { strategy: two }, 'each moves the other x'],
   ['no container runs the image', {}, { strategy: one }, { strategy: two }, 'nothing'],
-] satisfies [string, Record<string, string>, Side, Side, string][])
-  test(`where the workload is known: ${what}`, () => {
+] satisfies [what: string, images: Record<string, string>, a: Side, b: Side, expected: string][])
+  test(`lint, with the workload, finds "${expected}" where ${what}`, () => {
     const containers = Object.entries(images).map(([name, tag]) => [name, `${image}:${tag}`]);
     const workload = workloadOf({ ...Object.fromEntries(containers), other: 'registry.example.com/shop/proxy:1.0.0' });
     assert.equal(compare(a, b, [workload]), expected);
   });
 
-test("a tag that a third policy follows is nobody's to move", () => {
+test('lint finds no shared container with a tag that a third policy follows', () => {
   const policies = [one, two, digest({ tag: 'main' })].map((strategy, index) =>
     policyOf({ name: `p${index}`, spec: specOf({ strategy, targets: [webDeployment] }) }),
   );
@@ -113,7 +113,7 @@ test("a tag that a third policy follows is nobody's to move", () => {
   assert.deepEqual(findSharedContainers(policies, { workloads, aliases: noAliases }), []);
 });
 
-test('the tags of the registry decide where they are known', () => {
+test('lint finds shared containers by the tags of the registry if they are known', () => {
   const [a, b] = [one, two].map((strategy, index) => policyOf({ name: `p${index}`, spec: specOf({ strategy, targets: [webDeployment] }) }));
   const workloads = [workloadOf({ x: `${image}:1.4.0` })];
   const tagsOf = (tags: string[]) => (policy: unknown) => (policy === b ? tags : ['1.4.0']);

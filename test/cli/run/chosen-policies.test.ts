@@ -50,7 +50,7 @@ const chosen = async (...asked: Parameters<typeof run>) => {
 };
 const input = (...documents: object[]) => ({ readStandardInput: async () => documents.map((one) => stringify(one)).join('---\n') });
 
-test('those of the namespace of the context, of another context, of the named namespace, or of all', async () => {
+test("run chooses the policies of the current context's namespace, of another context, of -n or of all namespaces", async () => {
   const [web, api] = [`${cli.namespace}/web`, `${other}/api`];
   assert.deepEqual(await chosen([]), [web]);
   assert.deepEqual(await chosen(['--context', 'other']), [api]);
@@ -59,7 +59,7 @@ test('those of the namespace of the context, of another context, of the named na
   assert.deepEqual(await chosen([web, api]), [web, api].toSorted());
 });
 
-test('those of the standard input, in the named namespace unless they have their own', async () => {
+test('run reads policies from standard input, in the namespace of -n unless they name their own', async () => {
   assert.deepEqual(
     await chosen(['-f', '-'], input(policyOf('new'), policyOf('api', other))),
     [`${cli.namespace}/new`, `${other}/api`].toSorted(),
@@ -68,7 +68,7 @@ test('those of the standard input, in the named namespace unless they have their
   await assert.rejects(run(['-f', '-', '-n', other], input(policyOf('web', cli.namespace))), UsageError);
 });
 
-test('the results as YAML are those as JSON', async () => {
+test('run prints the same results as YAML and as JSON', async () => {
   const [json, yaml] = [await run(['-A']), await run(['-A', '-o', 'yaml'])];
   assert.deepEqual(parse(yaml.out), JSON.parse(json.out));
 });

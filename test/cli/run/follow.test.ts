@@ -63,7 +63,7 @@ async function runOf(name: string, ...args: string[]) {
   return { code: ran.code, left: [] as readonly string[], message: '', ...resultsIn(ran)[name] };
 }
 
-test('a follower is changed by what the service has recorded, and without a record it says so', async () => {
+test('run changes a follower by what the service has recorded, and blocks it with NotProven without a record', async () => {
   await create('staging', proven(), staging);
   await create('production', 'shop/web:1.0.0', followerOf({ name: 'staging' }));
   const blind = await runOf('production');
@@ -79,7 +79,7 @@ test('a follower is changed by what the service has recorded, and without a reco
   assert.equal(await world.imageOf('production'), world.image(proven()));
 });
 
-test('an image that has not run for long enough waits until then, and one that the followed targets have left is not applied', async () => {
+test('run does not apply an image that has not run for long enough, or that the followed targets no longer run', async () => {
   await create('slow', proven(), staging);
   await create('waiting', 'shop/web:1.0.0', { select: { proven: { policies: [{ name: 'slow' }], for: '120h' } }, rollout: {} });
   await record('slow', new Date().toISOString().replace(/\.\d+/, ''));
@@ -98,7 +98,7 @@ test('an image that has not run for long enough waits until then, and one that t
   assert.equal(await world.imageOf('after-left'), world.image('shop/web:1.0.0'));
 });
 
-test('lint --cluster decides as the service does', async () => {
+test('lint --cluster decides about a follower as the service does', async () => {
   await create('known', proven(), staging);
   await create('linted', 'shop/web:1.0.0', followerOf({ name: 'known' }));
   const lint = async () => {
@@ -116,7 +116,7 @@ test('lint --cluster decides as the service does', async () => {
   assert.deepEqual(await lint(), { problems: [], warnings: [], notes: ['Updated'] });
 });
 
-test('a policy of another namespace is followed with the consent of its owners, and its absence says nothing', async () => {
+test('run follows a policy of another namespace with consent, and does not reveal whether it exists without consent', async () => {
   await create('far', proven(), staging, elsewhere);
   await record('far', undefined, elsewhere);
   await create('near', 'shop/web:1.0.0', followerOf({ namespace: elsewhere, name: 'far' }));
@@ -131,7 +131,7 @@ test('a policy of another namespace is followed with the consent of its owners, 
   assert.equal(await world.imageOf('near'), world.image(proven()));
 });
 
-test('without the right to read a followed policy, or what it runs, that is what is said, and nothing is changed', async () => {
+test('run changes nothing without the permission to read a followed policy or its targets, and names the permission', async () => {
   const where = await cli.cluster.namespace('hidden');
   await cli.cluster.request('PATCH', `/api/v1/namespaces/${where}`, {
     metadata: { annotations: { 'operator.technomad.dev/allow-policies-from': cli.namespace } },
@@ -156,7 +156,7 @@ test('without the right to read a followed policy, or what it runs, that is what
   assert.equal(await world.imageOf('limited'), world.image('shop/web:1.0.0'));
 });
 
-test('where both policies are only in files, nobody has recorded what the followed one runs', async () => {
+test('run blocks a follower with NotProven if both policies are only in files', async () => {
   const file = join(tempFolder('follow'), 'policies.yaml');
   await deploy('first', proven());
   await deploy('second', 'shop/web:1.0.0');

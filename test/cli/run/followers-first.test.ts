@@ -8,7 +8,7 @@ const follows = (name: string, ...names: string[]) => {
   return policyOf({ name, spec: specOf(names.length === 0 ? {} : { after }) });
 };
 
-test('each policy of a run comes after all that follow it, and a circle comes last', () => {
+test('run processes each policy after all its followers, and policies in a circle last', () => {
   const rows: readonly (readonly [policies: readonly ReturnType<typeof follows>[], groups: readonly string[]])[] = [
     [[], []],
     [[follows('a'), follows('b')], ['a b']],

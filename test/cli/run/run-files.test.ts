@@ -38,7 +38,7 @@ const policyOf = (name: string, image: string, spec: object = {}) => ({
   spec: { image: world.image(image), select: { semver: {} }, targets: [{ kind: 'Deployment', name }], ...spec },
 });
 
-test('a dry run of a folder changes nothing, a run changes the workload and records it, and the next one says unchanged', async () => {
+test('run -f changes a workload and records it, changes nothing when repeated, and nothing with --dry-run', async () => {
   await world.deploy('web', 'shop/web:1.0.0');
   await world.deploy('api', 'shop/api:2.0.0');
   write('web.yaml', policyOf('web', 'shop/web'), policyOf('api', 'shop/api'));
@@ -75,7 +75,7 @@ function changeOf(name: string, from: string, to: string): object {
   return { target: { kind: 'Deployment', namespace, name }, container: 'c0', from: world.image(from), to: world.image(to) };
 }
 
-test('a change by hand is held, because the next run recognizes what it has changed itself', async () => {
+test('run -f holds a manual change, because it recognizes its own changes', async () => {
   await world.deploy('held', 'shop/web:1.0.0');
   const file = write('held.yaml', policyOf('held', 'shop/web'));
   assert.equal((await world.run('-f', file)).code, 0);
@@ -88,7 +88,7 @@ test('a change by hand is held, because the next run recognizes what it has chan
   assert.equal(await world.imageOf('held'), world.image('shop/web:1.0.0'));
 });
 
-test('an update that waits for an approval is blocked with its reason, also in a dry run', async () => {
+test('run -f blocks an update that waits for an approval, with the reason, also with --dry-run', async () => {
   await world.deploy('asked', 'shop/web:1.0.0');
   const file = write('asked.yaml', policyOf('asked', 'shop/web', { update: { mode: 'Approval' } }));
   for (const args of [[], ['--dry-run']]) {
@@ -100,7 +100,7 @@ test('an update that waits for an approval is blocked with its reason, also in a
   assert.equal(await world.imageOf('asked'), world.image('shop/web:1.0.0'));
 });
 
-test('what cannot be done has its own exit code, and does not keep the others from being done', async () => {
+test('run -f ends with 2 if one policy fails, and still processes the others', async () => {
   await world.deploy('good', 'shop/web:1.0.0');
   const file = write('bad.yaml', policyOf('good', 'shop/web'), {
     ...policyOf('bad', 'shop/web'),
@@ -113,7 +113,7 @@ test('what cannot be done has its own exit code, and does not keep the others fr
   assert.match(policies[1]?.message ?? '', /127\.0\.0\.1:1/);
 });
 
-test('an invalid file is reported with its position, and nothing is done', async () => {
+test('run -f reports an invalid file with the position, and changes nothing', async () => {
   await world.deploy('first', 'shop/web:1.0.0');
   const file = write('invalid.yaml', policyOf('first', 'shop/web'), policyOf('second', 'shop/web', { select: {} }));
   const { code, out, err } = await world.run('-f', file);
@@ -122,7 +122,7 @@ test('an invalid file is reported with its position, and nothing is done', async
   assert.equal(await world.imageOf('first'), world.image('shop/web:1.0.0'));
 });
 
-test('the policies of files can be chosen by name, and objects of other kinds are left out aloud', async () => {
+test('run -f chooses policies of files by name, and reports objects of other kinds that it leaves out', async () => {
   await world.deploy('chosen', 'shop/web:1.0.0');
   await world.deploy('other', 'shop/web:1.0.0');
   const base = parse(readFileSync(join(import.meta.dirname, '../../../crd/samples/base-report.yaml'), 'utf8')) as object;

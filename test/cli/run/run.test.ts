@@ -25,7 +25,7 @@ const statusOf = async (name: string) => (await cli.cluster.request<{ status?: P
 const versionOf = async (name: string) =>
   (await cli.cluster.request<{ metadata: { resourceVersion: string } }>('GET', cli.pathOf(name))).metadata.resourceVersion;
 
-test('a dry run writes nothing at all, and a run changes the workload and writes the status', async () => {
+test('run changes the workload and writes the status, and run --dry-run writes nothing', async () => {
   await create('web');
   await world.deploy('web', 'shop/web:1.0.0');
   const before = [await versionOf('web'), await world.read('web')];
@@ -55,7 +55,7 @@ async function eventsOf(name: string): Promise<readonly { reason: string }[]> {
   return items.filter(({ regarding }) => regarding.name === name);
 }
 
-test('no check is asked: what one holds back is not applied before the service has a verdict, and the others are said to be left to it', async () => {
+test('run asks no checks: it applies no image before the service has a verdict, and leaves later checks to the service', async () => {
   const check = (name: string, phase: string) => ({ name, phase, job: { cronJob: 'any' } });
   await create('checked', { rollout: { checks: [check('gate', 'before'), check('smoke', 'after')] } });
   await world.deploy('checked', 'shop/web:1.0.0');
@@ -75,7 +75,7 @@ test('no check is asked: what one holds back is not applied before the service h
   assert.equal(await world.imageOf('checked'), world.image('shop/web:1.1.0'));
 });
 
-test('an approval in the cluster is followed, and a suspended policy is skipped', async () => {
+test('run applies an image that is approved in the cluster, and skips a suspended policy', async () => {
   await create('asked', { update: { mode: 'Approval' } });
   await create('asleep', { suspend: true });
   for (const name of ['asked', 'asleep']) await world.deploy(name, 'shop/web:1.0.0');
@@ -91,7 +91,7 @@ test('an approval in the cluster is followed, and a suspended policy is skipped'
   assert.equal(await world.imageOf('asleep'), world.image('shop/web:1.0.0'));
 });
 
-test('what is too young says when a later run would get further', async () => {
+test('run says when a later run could apply an image that is too young', async () => {
   await create('young', { minAge: '1h' });
   await world.deploy('young', 'shop/web:1.0.0');
   const { code, out } = await world.run('young', '-o', 'json');
@@ -102,7 +102,7 @@ test('what is too young says when a later run would get further', async () => {
   assert.equal((await statusOf('young'))?.waiting?.until, young?.until);
 });
 
-test('a rollback that a user asks for is done by a dry run as little as by none, and by a run', async () => {
+test('run executes a requested rollback, and run --dry-run does not', async () => {
   await create('back');
   await world.deploy('back', 'shop/web:1.0.0');
   assert.equal((await world.run('back')).code, 0);
@@ -119,7 +119,7 @@ test('a rollback that a user asks for is done by a dry run as little as by none,
   assert.equal(await world.imageOf('back'), world.image('shop/web:1.0.0'));
 });
 
-test('--wait waits for the rollout, and a failed one is reported and not rolled back', async () => {
+test('run --wait waits for the rollout, and reports a failed rollout without rolling back', async () => {
   const states = {
     done: { replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1 },
     broken: { replicas: 1, updatedReplicas: 1, unavailableReplicas: 1 },
@@ -150,7 +150,7 @@ test('--wait waits for the rollout, and a failed one is reported and not rolled 
   }
 });
 
-test('it does what the user may: without the right to patch, the refusal is the result; without that for the status, only that is said', async () => {
+test('run fails without the permission to patch the workload, but not without that to patch the status', async () => {
   await create('limited');
   await world.deploy('limited', 'shop/web:1.0.0');
   const policies = { apiGroups: ['operator.technomad.dev'], resources: ['imagepolicies'], verbs: ['get', 'list'] };
@@ -169,7 +169,7 @@ test('it does what the user may: without the right to patch, the refusal is the 
   assert.equal(await world.imageOf('limited'), world.image('shop/web:1.1.0'));
 });
 
-test('what the user may not know is said, and the rest is done', async () => {
+test('run reports which policies the user may not list, and still changes the workload', async () => {
   await create('unseen');
   await world.deploy('unseen', 'shop/web:1.0.0');
   const rules = [
@@ -182,7 +182,7 @@ test('what the user may not know is said, and the rest is done', async () => {
   assert.match(err, /^you may not list the ImagePolicies of all namespaces, so what others of them follow and demand is not known here$/m);
 });
 
-test('why a registry at a private address does not answer is said to the user, and not to who reads the status', async () => {
+test('run shows the user why a registry at a private address does not answer, but does not write that into the status', async () => {
   const image = `127.0.0.1:${await freePort()}/shop/dark`;
   await create('dark', { image });
   await world.deploy('dark', 'shop/web:1.0.0');
@@ -194,7 +194,7 @@ test('why a registry at a private address does not answer is said to the user, a
   assert.doesNotMatch(JSON.stringify((await statusOf('dark')) ?? {}), /refused by/);
 });
 
-test('a policy that there is not is a failure', async () => {
+test('run fails for a policy that does not exist', async () => {
   const { code, err } = await world.run('nobody');
   assert.equal(code, 2);
   assert.match(err, /there is no ImagePolicy \S+\/nobody/);

@@ -56,7 +56,7 @@ async function imageElsewhere(name: string): Promise<string | undefined> {
 
 const create = (name: string, spec: object = {}) => cli.create(name, { image: world.image('shop/web'), ...spec });
 
-test('a consenting target in a namespace that is not selected is neither changed nor shown as about to be', async () => {
+test('run neither changes nor plans to change a target in a namespace that is not selected', async () => {
   await deployElsewhere('far', 'shop/web:1.0.0');
   await create('far', { targets: [{ kind: 'Deployment', name: 'far', namespace: elsewhere }] });
   await create('far-by-label', {
@@ -88,7 +88,7 @@ test('a consenting target in a namespace that is not selected is neither changed
   assert.match(explained.out, /NamespaceNotSelected/);
 });
 
-test('a policy in a namespace that the configuration does not list is left alone', async () => {
+test('run blocks a policy in a namespace that the configuration does not list', async () => {
   await world.deploy('unlisted', 'shop/web:1.0.0');
   await create('unlisted');
   const ran = await world.run('unlisted', '-o', 'json', '--config', configOf({ namespaces: [elsewhere] }));
@@ -97,7 +97,7 @@ test('a policy in a namespace that the configuration does not list is left alone
   assert.equal(await world.imageOf('unlisted'), world.image('shop/web:1.0.0'));
 });
 
-test('policies in namespaces that are not selected do not count, as for the service', async () => {
+test('run ignores other policies in namespaces that are not selected, as the service does', async () => {
   await world.push('shop/tracks', '1.0.0', '1.1.0', 'edge');
   await world.deploy('tracks', 'shop/tracks:edge');
   const { cluster } = cli;
@@ -123,7 +123,7 @@ test('policies in namespaces that are not selected do not count, as for the serv
   assert.equal((await resultWith(labelled))?.result, 'changed');
 });
 
-test('who may not read the Namespaces is shown that the selection is not known', async () => {
+test('run says that the selection of namespaces is unknown to a user who may not read them', async () => {
   await deployElsewhere('doubted', 'shop/web:1.0.0');
   await create('doubted', { targets: [{ kind: 'Deployment', name: 'doubted', namespace: elsewhere }] });
   const rules = [

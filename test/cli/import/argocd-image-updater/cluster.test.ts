@@ -26,7 +26,7 @@ test('a cluster without Argo CD has nothing to convert', async () => {
   assert.deepEqual([code, err], [0, 'there is no ImageUpdater, and no Application with annotations of Argo CD Image Updater\n']);
 });
 
-test('the targets are the workloads that the status of an Application names, and the API server accepts the policies', async () => {
+test('the targets of converted policies are the workloads in the status of an Application, and the API server accepts them', async () => {
   await installKind(cluster, `${group}/v1alpha1`, 'ImageUpdater', 'imageupdaters');
   await installKind(cluster, 'argoproj.io/v1alpha1', 'Application', 'applications');
   await installKind(cluster, 'argoproj.io/v1alpha1', 'Rollout', 'rollouts');

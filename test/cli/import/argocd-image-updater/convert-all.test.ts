@@ -39,7 +39,7 @@ const web = { 'image-list': 'web=ghcr.io/shop/web:1.x' };
 const specs = (...texts: string[]) => convert(...texts).policies.map(({ policy }) => policy.spec);
 const notes = (...texts: string[]) => convert(...texts).policies.flatMap((one) => one.notes);
 
-test('each sample has the outcome that is expected, and none is forgotten', () => {
+test('the conversion of each sample of Argo CD Image Updater has the expected outcome', () => {
   const names = globSync('*.yaml', { cwd: folder }).map((file) => basename(file, '.yaml'));
   const counts = names.sort().map((name) => {
     const { policies, skipped } = convert(sample(name));
@@ -87,7 +87,7 @@ for (const [name, annotations, expected] of [
   ['one platform', { 'web.update-strategy': 'newest-build', 'web.platforms': 'linux/arm64' }, { platforms: ['linux/arm64'] }],
   ['a branch for each update', { 'write-back-method': 'git', 'git-branch': 'main:updates' }, { update: { mode: 'Approval' } }],
 ] as const)
-  test(`${name} is carried over`, () => {
+  test(`a setting of Argo CD Image Updater is converted: ${name}`, () => {
     const [spec] = specs(application({ ...web, ...annotations }));
     assert.partialDeepStrictEqual(spec, expected);
   });
@@ -104,7 +104,7 @@ for (const [name, annotations, spec, expected] of [
   ['healing', {}, { syncPolicy: { automated: { selfHeal: true } } }, /ignoreDifferences/],
   ['an unknown strategy', { 'web.update-strategy': 'oldest' }, {}, /"oldest" is no strategy/],
 ] as const)
-  test(`${name} is noted`, () => {
+  test(`a setting of Argo CD Image Updater leads to a note: ${name}`, () => {
     const found = notes(application({ ...web, ...annotations }, spec));
     assert.ok(
       found.some((note) => expected.test(note)),
@@ -113,12 +113,12 @@ for (const [name, annotations, spec, expected] of [
   });
 
 for (const [name, annotations, spec, expected] of [
-  ['a constraint that is none', { 'image-list': 'ghcr.io/shop/web:latest' }, {}, /"latest" is no version constraint/],
+  ['an invalid constraint', { 'image-list': 'ghcr.io/shop/web:latest' }, {}, /"latest" is no version constraint/],
   ['a digest without a tag', { 'image-list': 'web=ghcr.io/shop/web', 'web.update-strategy': 'digest' }, {}, /needs a tag/],
-  ['a match function that is none', { 'web.allow-tags': 'glob:*' }, {}, /no match function/],
-  ['a pattern that is none', { 'web.allow-tags': 'regexp:(' }, {}, /is not RE2 syntax/],
-  ['a glob that is none', { 'web.ignore-tags': '[a' }, {}, /"\[" without "\]"/],
-  ['an image that is none', { 'image-list': 'web=ghcr.io/shop//web' }, {}, /not a repository path/],
+  ['an invalid match function', { 'web.allow-tags': 'glob:*' }, {}, /no match function/],
+  ['an invalid pattern', { 'web.allow-tags': 'regexp:(' }, {}, /is not RE2 syntax/],
+  ['an invalid glob', { 'web.ignore-tags': '[a' }, {}, /"\[" without "\]"/],
+  ['an invalid image', { 'image-list': 'web=ghcr.io/shop//web' }, {}, /not a repository path/],
   [
     'another cluster',
     {},
@@ -126,13 +126,13 @@ for (const [name, annotations, spec, expected] of [
     /another cluster \(https:\/\/example\.com\)/,
   ],
 ] as const)
-  test(`${name}: nothing is carried over, and the reason is given`, () => {
+  test(`an Application is not converted, with the reason: ${name}`, () => {
     const { policies, skipped } = convert(application({ ...web, ...annotations }, spec));
     assert.deepEqual(policies, []);
     assert.match(skipped.map(({ problem }) => problem).join(), expected);
   });
 
-test('the workloads that the status names are targets, with the containers that run the image', () => {
+test('the workloads in the status of an Application become targets, with the containers that run the image', () => {
   const workload = (name: string, kind = 'Deployment') =>
     JSON.stringify({
       apiVersion: 'apps/v1',
@@ -173,7 +173,7 @@ test('the workloads that the status names are targets, with the containers that 
   assert.match(none.skipped[0]?.problem ?? '', /none of its workloads runs ghcr\.io\/shop\/web/);
 });
 
-test('values of an Application that hold the image are the target, with the policy beside the Application', () => {
+test('the values of an Application that hold the image become the target of a policy beside the Application', () => {
   const source = { helm: { valuesObject: { main: { image: { repository: 'ghcr.io/shop/web', tag: '1.0.0' } } } } };
   const annotations = { ...web, 'web.helm.image-name': 'main.image.repository', 'web.helm.image-tag': 'main.image.tag' };
   const [policy] = convert(application(annotations, { source })).policies;
@@ -189,7 +189,7 @@ test('values of an Application that hold the image are the target, with the poli
   ]);
 });
 
-test('the most specific reference counts, and annotations only where an ImageUpdater reads them', () => {
+test('the most specific reference to an Application is converted, and its annotations only if an ImageUpdater reads them', () => {
   const image = (range: string) => ({ images: [{ alias: 'web', imageName: `ghcr.io/shop/web:${range}` }] });
   const any = { namePattern: 'w*', ...image('1.x') };
   const labelled = { namePattern: 'w?b', labelSelectors: { matchLabels: { tier: 'front' } }, ...image('2.x') };
@@ -239,7 +239,7 @@ test('registries.conf becomes settings of the configuration, with notes on the r
   assert.deepEqual(convert(map.replace('registries:', 'a: [')).remarks, ['The registries of argocd-image-updater-config cannot be read.']);
 });
 
-test('everything that is written is valid for the API server, and what was not carried over is a comment', () => {
+test('the conversion of Argo CD Image Updater prints valid policies, and comments about everything else', () => {
   const imported = convert(
     ...globSync('*.yaml', { cwd: folder }).map((file) => readFileSync(join(folder, file), 'utf8')),
     application(web),

@@ -26,7 +26,7 @@ test('a cluster without Flux has nothing to convert', async () => {
   assert.deepEqual([code, out, err], [0, '', 'there is no ImagePolicy of Flux\n']);
 });
 
-test('the targets are the workloads and HelmReleases that run the image, and the API server accepts the policies', async () => {
+test('the targets of converted policies are the workloads and HelmReleases with the image, and the API server accepts them', async () => {
   await installKind(cluster, image, 'ImageRepository', 'imagerepositories');
   await installKind(cluster, image, 'ImagePolicy', 'imagepolicies');
   await installKind(cluster, 'helm.toolkit.fluxcd.io/v2', 'HelmRelease', 'helmreleases');

@@ -52,7 +52,7 @@ test('markers in a HelmRelease, a Task and kustomizations are targets too', () =
   assert.deepEqual(skipped, []);
 });
 
-describe('the policies of the guide', () => {
+describe('the policies in the guide of Flux', () => {
   const [, ...rest] = sample('guide-policies').split('\n');
   const documents = parseAllDocuments(rest.join('\n')).map((document) => (document.toJS() as { spec: object }).spec);
   const expected: readonly object[] = [
@@ -70,15 +70,15 @@ describe('the policies of the guide', () => {
     },
     { select: { alphabetical: {} }, tags: { allow: String.raw`^RELEASE\.(?P<timestamp>.*)Z$`, extract: '$timestamp' } },
   ];
-  test('are all here', () => assert.equal(documents.length, expected.length));
+  test('are all tested', () => assert.equal(documents.length, expected.length));
   for (const [index, spec] of documents.entries())
-    test(JSON.stringify(spec), () => {
+    test(`are converted: ${JSON.stringify(spec)}`, () => {
       const [{ select, tags } = assert.fail('no policy')] = specs(repository(), policy(spec), marked());
       assert.deepEqual({ select, ...(tags && { tags }) }, expected[index]);
     });
 });
 
-test('latest is followed by its digest, in the workload and in the values of a chart', () => {
+test('a policy of Flux for latest becomes one that follows its digest, in the workload and in the values of a chart', () => {
   const podinfo = sample('guide').split('---\n')[0] ?? '';
   const { policies, skipped } = convert(podinfo, sample('guide-latest'));
   assert.deepEqual(skipped, []);
@@ -107,7 +107,7 @@ for (const [name, spec, more, expected] of [
     { select: { semver: { range: '>=1.0.0' } }, tags: { ignore: [String.raw`^v?1\.5\.0$`] } },
   ],
 ] as const)
-  test(`${name} is carried over`, () => {
+  test(`a setting of Flux is converted: ${name}`, () => {
     const [spec_] = specs(repository(more), policy(spec), marked());
     assert.partialDeepStrictEqual(spec_, expected);
   });
@@ -120,11 +120,11 @@ for (const [name, spec, more, expected] of [
   ['certificates', semver, { certSecretRef: { name: 'tls' } }, /\{host: ghcr\.io, caFile/],
   ['a proxy', semver, { proxySecretRef: { name: 'proxy' } }, /registries: \[\{host: ghcr\.io, proxy/],
   ['plain http', semver, { insecure: true }, /insecure: true/],
-  ['an interval that is none', semver, { interval: 'sometimes' }, /"sometimes" has no counterpart/],
+  ['an invalid interval', semver, { interval: 'sometimes' }, /"sometimes" has no counterpart/],
   ['one version', { policy: { semver: { range: '5.0.0' } } }, {}, /Only 5\.0\.0 is in the range/],
   ['a suspended policy', { ...semver, suspend: true }, {}, /suspended, as in Flux/],
 ] as const)
-  test(`${name} is noted`, () => {
+  test(`a setting of Flux leads to a note: ${name}`, () => {
     const found = notes(repository(more), policy(spec), marked());
     assert.ok(
       found.some((note) => expected.test(note)),
@@ -133,7 +133,7 @@ for (const [name, spec, more, expected] of [
     for (const note of found) assert.match(note, /[.)]$/);
   });
 
-test('an automation that pushes to another branch asks for approvals, one that is suspended suspends, and one that selects nothing is noted', () => {
+test('an automation of Flux that pushes to another branch becomes mode: Approval, and a suspended one becomes suspend', () => {
   const guide = (spec: string) => `${api}\nkind: ImageUpdateAutomation\nmetadata: {name: a, namespace: flux-system}\nspec: ${spec}`;
   const pushed = `${api}\n${sample('guide-push').split('\n').slice(1).join('\n')}`.replace(
     'name: flux-system',
@@ -193,7 +193,7 @@ for (const [name, texts, expected] of [
     [/^App shop\/a: .*customTargets/],
   ],
 ] as const)
-  test(`${name}: nothing is carried over, and the reason is given`, () => {
+  test(`a policy of Flux is not converted, with the reason: ${name}`, () => {
     assert.deepEqual(convert(...texts).policies, []);
     const found = problems(...texts);
     for (const one of expected)
@@ -203,7 +203,7 @@ for (const [name, texts, expected] of [
       );
   });
 
-test('only the marked containers are targets, and comments that are no markers are none', () => {
+test('only containers with a marker of Flux become targets, and comments that are no markers do not', () => {
   const two = marked().replace(
     '      - name: web',
     '      - {name: other, image: "ghcr.io/shop/web:1.0.0"} # {"$imagepolicy": 1}\n      - name: web',
@@ -214,7 +214,7 @@ test('only the marked containers are targets, and comments that are no markers a
     assert.deepEqual(specs(repository(), policy(semver), marked(undefined, marker)), []);
 });
 
-test('an entry of a kustomization is about the workloads of the files that run its image', () => {
+test('a marker in a kustomization stands for the workloads in the files that run its image', () => {
   const kustomization = `apiVersion: kustomize.config.k8s.io/v1beta1
 kind: Kustomization
 images:
@@ -232,7 +232,7 @@ images:
   assert.match(policies[0]?.notes.join() ?? '', /remove its entry in images/);
 });
 
-test('everything that is written is valid for the API server, and what was not carried over is a comment', () => {
+test('the conversion of Flux prints valid policies, and comments about everything else', () => {
   const texts = globSync('*.yaml', { cwd: folder }).map((file) => readFileSync(join(folder, file), 'utf8'));
   const imported = convert(...texts, repository(), policy(semver), marked());
   for (const { policy: written } of imported.policies) specSchema.parse(written.spec);

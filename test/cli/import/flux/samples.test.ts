@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { test } from 'node:test';
 import { convert, folder, marked, policy, repository, sample, semver, specs } from './samples.ts';
 
-test('each document of the samples has the outcome that is expected, and none is forgotten', () => {
+test('the conversion of each sample of Flux has the expected outcome', () => {
   const names = globSync('*.yaml', { cwd: folder }).map((file) => basename(file, '.yaml'));
   const counts = names.sort().map((name) => {
     const { policies, skipped } = convert(sample(name));
@@ -28,7 +28,7 @@ test('each document of the samples has the outcome that is expected, and none is
 const deploymentsFor = (policies: readonly (readonly [key: string, image: string])[]) =>
   policies.map(([key, image], index) => marked(image, key).replace('name: web, namespace', `name: web-${index}, namespace`)).join('---\n');
 
-test('the policies of the reference select with their repositories, each beside a workload that it marks', () => {
+test('the policies in the reference of Flux are converted with their repositories and marked workloads', () => {
   const [podinfo = ''] = sample('spec-repositories').split('---\n');
   const minio = podinfo.replaceAll('podinfo', 'minio');
   const texts = sample('spec-policies').split('---\n');
@@ -55,7 +55,7 @@ test('the policies of the reference select with their repositories, each beside 
   ]);
 });
 
-test('the repository may be in another namespace, and excludes tags', () => {
+test('a repository of Flux may be in another namespace, and its excluded tags are ignored', () => {
   const [, , , app1 = ''] = sample('spec-repositories')
     .split(/^(?=---\n)/m)
     .map((text) => text.replace('---\n', ''));
@@ -66,7 +66,7 @@ test('the repository may be in another namespace, and excludes tags', () => {
   assert.equal(policy?.policy.spec.select.semver?.range, '1.0.x');
 });
 
-test("the setters of the controller's tests are found in containers and in kustomizations", () => {
+test("the markers in the tests of Flux's controller are found in containers and in kustomizations", () => {
   const automation = (name: string, image: string) =>
     [repository({ image }), policy({ ...semver, imageRepositoryRef: { name: 'web' } }, name)]
       .join('\n---\n')

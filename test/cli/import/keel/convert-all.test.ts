@@ -21,7 +21,7 @@ const summary = (...workloads: SourceWorkload[]) =>
     ...spec.targets.map(({ kind, name }) => `${kind} ${name}`),
   ]);
 
-test('a workload becomes a policy with the same name', () => {
+test('a workload with settings of Keel becomes a policy with the same name', () => {
   const { policies, skipped } = convertAll([workload('web', 'nginx:1.27.1', minor)]);
   assert.deepEqual(skipped, []);
   assert.deepEqual(
@@ -47,7 +47,7 @@ for (const [name, annotations, labels] of [
   ['an empty policy', { 'keel.sh/policy': '' }, {}],
   ['a policy at the annotations that takes back that of the labels', { 'keel.sh/policy': 'never' }, minor],
 ] as const) {
-  test(`a workload yields no policy and no message in the case "${name}"`, () => {
+  test(`a workload without effective settings of Keel yields no policy and no message: ${name}`, () => {
     assert.deepEqual(convertAll([workload('web', 'nginx:1.27.1', annotations, { labels })]), { policies: [], skipped: [], remarks: [] });
   });
 }
@@ -55,10 +55,10 @@ for (const [name, annotations, labels] of [
 for (const [name, keys, expected] of [
   ['labels', { labels: minor, annotations: {} }, '1.x'],
   ['annotations before labels', { labels: minor, annotations: { 'keel.sh/policy': 'patch' } }, '1.27.x'],
-  ['the name of before', { labels: { 'keel.observer/policy': 'minor' }, annotations: {} }, '1.x'],
+  ['the former name of labels', { labels: { 'keel.observer/policy': 'minor' }, annotations: {} }, '1.x'],
   ['any case', { labels: {}, annotations: { 'Keel.sh/Policy': 'minor' } }, '1.x'],
 ] as const) {
-  test(`the policy is read from ${name}`, () => {
+  test(`the policy of Keel is read from ${name}`, () => {
     const [spec] = specs(workload('web', 'nginx:1.27.1', keys.annotations, { labels: keys.labels }));
     assert.equal(spec?.select.semver?.range, expected);
   });
@@ -72,7 +72,7 @@ for (const [name, keys, expected] of [
   ['a poll without a schedule', { trigger: 'poll' }, { poll: { interval: '1m' } }],
   ['a schedule without a poll, which Keel ignores', { pollSchedule: '@every 10m' }, {}],
 ] as const) {
-  test(`${name} is carried over`, () => {
+  test(`a setting of Keel is converted: ${name}`, () => {
     const annotations = Object.fromEntries(Object.entries(keys).map(([key, value]) => [`keel.sh/${key}`, value]));
     const [{ image: _, select: __, targets: ___, ...rest } = assert.fail('no policy')] = specs(
       workload('web', 'nginx:1.27.1', { ...minor, ...annotations }),
@@ -87,13 +87,13 @@ for (const [name, keys, expected] of [
   ['approvals that are no number', { approvals: 'many' }, /"many" is no number/],
   ['a cron expression', { trigger: 'poll', pollSchedule: '0 3 * * *' }, /"0 3 \* \* \*" has no counterpart/],
   [
-    'what there is nothing for',
+    'settings without a counterpart',
     { notify: '#ops', releaseNotes: 'https://x' },
     /^Not carried over: keel\.sh\/notify, keel\.sh\/releaseNotes\.$/,
   ],
   ['image volumes', { imageVolumes: 'true' }, /^Not carried over: keel\.sh\/imageVolumes\.$/],
 ] as const) {
-  test(`the setting "${name}" is reported`, () => {
+  test(`a setting of Keel leads to a note: ${name}`, () => {
     const annotations = Object.fromEntries(Object.entries(keys).map(([key, value]) => [`keel.sh/${key}`, value]));
     assert.ok(notes(workload('web', 'nginx:1.27.1', { ...minor, ...annotations })).some((note) => expected.test(note)));
   });
@@ -105,7 +105,7 @@ test('annotations that Keel writes itself are not mentioned', () => {
   assert.deepEqual(said, ['Only tags with three numbers are candidates; Keel takes "1.5" for 1.5.0.']);
 });
 
-test('each repository of a workload gets a policy, and init containers only where Keel reads them', () => {
+test('each repository of a workload becomes a policy, those of init containers only if Keel reads them', () => {
   const more = {
     containers: [
       { name: 'app', image: 'ghcr.io/shop/web:1.0.0' },
@@ -134,7 +134,7 @@ test('each repository of a workload gets a policy, and init containers only wher
   );
 });
 
-test('workloads of a namespace with the same settings share a policy, and names do not collide', () => {
+test('workloads of a namespace with the same settings of Keel share a policy, and names do not collide', () => {
   const base = 'ghcr.io/shop/base_image:1.0.0';
   assert.deepEqual(
     summary(
@@ -155,7 +155,7 @@ test('workloads of a namespace with the same settings share a policy, and names 
   );
 });
 
-test('a policy has 64 targets at most', () => {
+test('a policy converted from Keel has at most 64 targets', () => {
   const many = Array.from({ length: 130 }, (_, index) => workload(`web-${index}`, 'ghcr.io/shop/web:1.0.0', minor));
   const policies = summary(...many);
   assert.deepEqual(
@@ -170,9 +170,9 @@ test('a policy has 64 targets at most', () => {
 });
 
 for (const [name, one, problem] of [
-  ['an image that is none', workload('web', 'shop//web:1.0.0', minor), /not a repository path/],
-  ['a container pattern that is none', workload('web', 'nginx:1.0.0', { ...minor, 'keel.sh/monitorContainers': '(' }), /not RE2 syntax/],
-  ['a pull secret that is none', workload('web', 'nginx:1.0.0', { ...minor, 'keel.sh/imagePullSecret': 'A B' }), /pullSecrets/],
+  ['an invalid image', workload('web', 'shop//web:1.0.0', minor), /not a repository path/],
+  ['an invalid pattern of containers', workload('web', 'nginx:1.0.0', { ...minor, 'keel.sh/monitorContainers': '(' }), /not RE2 syntax/],
+  ['an invalid pull secret', workload('web', 'nginx:1.0.0', { ...minor, 'keel.sh/imagePullSecret': 'A B' }), /pullSecrets/],
   [
     'different tags of one repository',
     workload('web', '', minor, {
@@ -184,7 +184,7 @@ for (const [name, one, problem] of [
     /different tags of docker\.io\/library\/nginx \(1\.0\.0, 1\.1\.0\)/,
   ],
 ] as const) {
-  test(`${name} is not converted, and the other settings are`, () => {
+  test(`a workload is not converted, but other workloads are: ${name}`, () => {
     const { policies, skipped } = convertAll([one, workload('fine', 'ghcr.io/a/b:1.0.0', minor)]);
     assert.deepEqual(
       policies.map(({ policy }) => policy.metadata.name),
@@ -198,7 +198,7 @@ for (const [name, one, problem] of [
   });
 }
 
-test('lint reads the printed policies, and comments stay comments', () => {
+test('lint finds no problem in policies converted from Keel, and notes stay comments', () => {
   const imported = convertAll([
     workload('web', 'nginx:1.27.1', minor),
     workload('api', 'ghcr.io/shop/api:latest', { 'keel.sh/policy': 'force', 'keel.sh/notify\nspec': 'x' }),
@@ -223,7 +223,7 @@ for (const [schedule, expected] of [
   ['@monthly', undefined],
   ['*/5 * * * *', undefined],
 ] as const) {
-  test(`converts the schedule ${schedule}`, () => {
+  test(`the schedule ${schedule} of Keel is converted to ${expected ?? 'a note'}`, () => {
     const { interval, note } = convertPollSchedule(schedule);
     assert.deepEqual([interval, note === undefined], [expected, expected !== undefined]);
   });

@@ -78,8 +78,8 @@ for (const [policy, tag, keys, expected] of [
   ],
   ['newest:^main-', 'main-1', {}, { select: { newest: {} }, tags: { allow: '^main-.*$' } }],
   ['newest:.*', 'main-1', {}, { select: { newest: {} } }],
-] satisfies [string, string, Keys, Omit<Selection, 'notes'>][]) {
-  test(`converts ${policy} of ${tag} ${JSON.stringify(keys)}`, () => {
+] satisfies [policy: string, tag: string, keys: Keys, expected: Omit<Selection, 'notes'>][]) {
+  test(`the policy ${policy} of Keel is converted for the tag ${tag} with ${JSON.stringify(keys)}`, () => {
     const converted = convert(policy, tag, keys);
     assert.ok(!('problem' in converted), JSON.stringify(converted));
     const { notes, ...selection } = converted;
@@ -101,7 +101,7 @@ for (const [policy, tag, problem] of [
   ['sometimes', 'a', /has no policy "sometimes"/],
   ['globular:x', 'a', /has no policy/],
 ] as const) {
-  test(`${policy.slice(0, 20)} of ${tag} is not converted, and the reason is given`, () => {
+  test(`the policy ${policy.slice(0, 20)} of Keel is not converted for the tag ${tag}, with the reason`, () => {
     const converted = convert(policy, tag);
     assert.ok('problem' in converted);
     assert.match(converted.problem, problem);
