@@ -15,7 +15,7 @@ describe('images alongside', () => {
   });
   after(() => world.stop());
 
-  it('wait for what is missing with a reason, pass it over in time, and take it when it comes after all', async () => {
+  it('wait for a missing image with a reason, pass over the incomplete set in time, and apply it when the image arrives', async () => {
     const service = await world.start();
     const { host } = world.quiet;
     const alongside = { images: [{ image: `${host}/${partsOf('late').sidecar}` }], within: '2s' };
@@ -67,7 +67,7 @@ describe('images alongside', () => {
     await service.stop();
   });
 
-  it('are found by the list that one of them brings, whichever is pushed first, and changed in one patch', async () => {
+  it('are found by the list that one image carries, whichever is pushed first, and changed in one patch', async () => {
     const service = await world.start();
     const { host } = world.quiet;
     for (const first of ['own', 'sidecar'] as const) {

@@ -88,7 +88,7 @@ describe('approvals of several people', { skip: (await lacksHelm()) ?? false }, 
     return spec.template.spec.containers[0]?.image;
   };
 
-  it('apply an image that two have approved, and nobody twice, in the name of another, or by a restart', async () => {
+  it('apply an image after approvals of two people, neither twice by one person nor in the name of another', async () => {
     await create('pair', { mode: 'Approval', approvals: { count: 2 } });
     const pending = await pushPending('pair', '1.0.1');
     const first = await ask('ada', 'pair/approve', { ...pending, reason: 'tested on staging' });
@@ -151,7 +151,7 @@ describe('approvals of several people', { skip: (await lacksHelm()) ?? false }, 
     await world.waitForImage('newer', image('newer', '1.0.2'));
   });
 
-  it('of an image are given with its commits in view, which the registry has and its reader may see', async () => {
+  it('show the commits of the image that waits to those who may read the policy', async () => {
     const { host } = world.quiet;
     const repository = 'https://git.example.com/shop/commits';
     const [old, revision] = ['a'.repeat(40), 'b'.repeat(40)];
@@ -176,7 +176,7 @@ describe('approvals of several people', { skip: (await lacksHelm()) ?? false }, 
     assert.equal((await ask('stranger', 'commits')).status, 403);
   });
 
-  it('a rejection says who and why, and a release takes it back', async () => {
+  it('are replaced by a rejection, which says who and why, and which a release withdraws', async () => {
     await create('rejected', { mode: 'Approval' });
     const pending = await pushPending('rejected', '1.0.1');
     const refused = await ask('ada', 'rejected/reject', { ...pending, reason: 'breaks the login' });

@@ -79,11 +79,11 @@ describe('artifacts that are neither images nor charts', () => {
     return putManifest(target, tag, mediaType, { schemaVersion: 2, mediaType, config, layers });
   };
 
-  it('are shown on one page, with one setting', () => assert.deepEqual([examples.length, others], [5, []]));
+  it('have five examples in the documentation, all with the same settings', () => assert.deepEqual([examples.length, others], [5, []]));
 
   for (const text of examples) {
     const title = parseAllDocuments(text).map((document) => (document.toJS() as Example).kind);
-    it(`${title.join(', ')}: a push reaches the field of the example`, async () => {
+    it(`reach the field of the example when they are pushed: ${title.join(', ')}`, async () => {
       const objects = parseAllDocuments(here(text)).map((document) => document.toJS() as Example);
       const policy = objects.find(({ kind }) => kind === 'ImagePolicy') ?? assert.fail('no policy');
       const name = policy.spec.image.split('/').at(-1) ?? '';

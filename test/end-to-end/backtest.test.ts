@@ -29,7 +29,7 @@ before(async () => {
 });
 after(() => world.stop());
 
-it('each policy changes to the same images, in the same order', { timeout: 900_000 }, async (t) => {
+it('backtest finds the images that the service has applied for each policy, in the same order', { timeout: 900_000 }, async (t) => {
   const random = createRandom(seed);
   const { host } = world.quiet;
   const past: PastImage[] = [];

@@ -157,7 +157,7 @@ describe('applications on five bases', { skip: noSkopeo ?? false }, () => {
     await assertRunsAsBuilt(on('framework'), framework, [java.layout.digest]);
   }
 
-  it('are recognized by all that shows their base, compared with all of 130 versions, and counted', async () => {
+  it('are recognized by every kind of evidence, compared with all of 130 versions, and counted', async () => {
     await platform.watch('java', { select: { semver: { range: '21.x' } } });
     await platform.watch('framework', { select: { semver: {} }, workloads: [{ selector: { matchLabels: { base: 'framework' } } }] });
     await platform.watch('nginx', { select: { semver: {} } });
@@ -188,7 +188,7 @@ describe('applications on five bases', { skip: noSkopeo ?? false }, () => {
     assert.equal(readyOf(await assertSays('python'))?.reason, 'ImagesBehind');
   });
 
-  it('are behind when their base is pushed, other lines are not, and nothing moves while the policies only report', async () => {
+  it('are behind when their base is pushed, except those on other lines, and do not change while the policies only report', async () => {
     const former = await platform.running();
     next = await fleet.pushNextJavas(javas);
     const status = await platform.waitForStatus('java', 'all are compared', (found) => isOn(found, next) && isSettled(found));
@@ -197,7 +197,7 @@ describe('applications on five bases', { skip: noSkopeo ?? false }, () => {
     assert.deepEqual(await platform.running(), former);
   });
 
-  it('are brought to their bases, the chain too, and run what a build on the new base would be, file by file', async () => {
+  it('are rebased along all chains, and have file by file what a build on the new base would have', async () => {
     const waves = { maxParallel: 10, pause: '1s' };
     for (const base of inJavasRegistry) await platform.change(base, { onNewBase: [{ rebase: {} }], waves });
     const rebase = { images: ['*'], pushSecret: { name: 'rebaser' } };
@@ -214,7 +214,7 @@ describe('applications on five bases', { skip: noSkopeo ?? false }, () => {
     }
   });
 
-  it('are brought to the next base from there, although the service is killed twice meanwhile', async () => {
+  it('are rebased onto the next base, although the service is killed twice during this', async () => {
     const before = platform.seen.changes.length;
     const java = await fleet.pushPatchedJava(javas);
     for (const count of [1, 12]) {
@@ -224,7 +224,7 @@ describe('applications on five bases', { skip: noSkopeo ?? false }, () => {
     await assertJavasRun(java);
   });
 
-  it('run what they ran if they are on another line, unknown, unrelated or refused, and all others were changed once for each base', async () => {
+  it('keep their image if on another line, unknown, unrelated or refused, and else were changed once for each base', async () => {
     assert.deepEqual(platform.seen.errors, []);
     const running = await platform.running();
     for (const application of applications) {
@@ -250,7 +250,7 @@ describe('applications on five bases', { skip: noSkopeo ?? false }, () => {
     });
   });
 
-  it('are said to be up to date only when all of them were', () => {
+  it('are reported as UpToDate only when all of them run the new base', () => {
     const upToDate = platform.seen.said.filter(({ status }) => readyOf(status)?.reason === 'UpToDate');
     // Of Java and Python, some are never known or never brought to it.
     assert.deepEqual([...new Set(upToDate.map(({ name }) => name))].toSorted(), ['framework', 'nginx', 'node']);

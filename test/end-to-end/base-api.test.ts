@@ -153,7 +153,7 @@ describe('bases in the API', () => {
     await world.cluster.request('DELETE', `/apis/operator.technomad.dev/v1/namespaces/${world.namespace}/baseimagepolicies/wide`);
   });
 
-  it('answers what its document describes', async () => {
+  it('gives answers that fit its document', async () => {
     assert.deepEqual((await ask('viewer', '/caller')).body.features?.toSorted(), ['activity', 'bases', 'notify']);
     await world.createPolicy(
       'app',

@@ -72,7 +72,7 @@ describe('decisions of several people about a base', { skip: (await lacksHelm())
   const givenBy = async () => ((await readStatus()).approvals?.given ?? []).map(({ user }) => user);
   const isRequested = async (digest: string) => (await readStatus()).requests?.some(({ base }) => base === digest) === true;
 
-  it('nobody creates a policy whose author is not known, or that of somebody else', async () => {
+  it('need a policy that names its author, which nobody else can create', async () => {
     const trigger = { images: ['*'], webhook: { url: 'https://ci.example.com/hook', secretRef: { name: 'ci', key: 'key' } } };
     const policy = (annotations: object) => ({
       apiVersion: 'operator.technomad.dev/v1',
@@ -94,7 +94,7 @@ describe('decisions of several people about a base', { skip: (await lacksHelm())
     await waitFor('the image to be current', async () => (await readStatus()).images?.current === 1);
   });
 
-  it('two approve a base, and nobody twice, in the name of another, as the author, or for another digest', async () => {
+  it('need two people, and count nobody twice, in the name of another, as the author, or for another digest', async () => {
     const pending = await push('21.0.2');
     assert.equal((await ask('ada', `${name}/approve`, { ...pending, reason: 'scanned' })).status, 202);
     const shown = await waitFor('the approval of ada', async () => {
@@ -131,7 +131,7 @@ describe('decisions of several people about a base', { skip: (await lacksHelm())
     assert.deepEqual((await givenBy()).toSorted(), [nameOf('ada'), nameOf('bob')]);
   });
 
-  it('approvals end when one is taken back, and when the policy is changed', async () => {
+  it('end when an approval is withdrawn, and when the policy is changed', async () => {
     const taken = { metadata: { annotations: { [approvalAnnotation(nameOf('bob'))]: null } } };
     const change = { metadata: { annotations: { [lastEditedByAnnotation]: nameOf('author') } }, spec: { waves: { maxParallel: 3 } } };
     const { latest } = await readStatus();
@@ -144,7 +144,7 @@ describe('decisions of several people about a base', { skip: (await lacksHelm())
     );
   });
 
-  it('a rejection says who and why, also in an Event, and a release takes it back', async () => {
+  it('include a rejection that says who and why, also in an Event, and that a release withdraws', async () => {
     const pending = await push('21.0.3');
     const { out, code, err } = await command('reject', 'ada', '--reason', 'breaks the login');
     assert.equal(code, 0, err);

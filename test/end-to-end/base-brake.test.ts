@@ -215,7 +215,7 @@ describe('the brake of a BaseImagePolicy', () => {
     assertPatchedTimes(await world.waitForImage('held', `${app}:${tag}`), 1);
   });
 
-  it('leaves alone what a child has not changed when its policy is gone, although nothing removes the child', async () => {
+  it('keeps a child from changing its workload after its policy is gone, although nothing removes the child', async () => {
     const { start, isAskedByChild } = await rebased('orphaned');
     const held = holdRegistry(registry, isAskedByChild);
     await start();

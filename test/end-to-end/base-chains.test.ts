@@ -111,7 +111,7 @@ test('a base in between is brought forward first, and its applications follow by
   }
 });
 
-test('an application whose Java was replaced directly stays known to the policy of its framework, and never goes back to an older Java', async () => {
+test('an application whose Java was replaced directly keeps its framework, and never returns to an older Java', async () => {
   const alpine = { 'etc/os-release': 'Alpine PLATFORM' };
   const jdk = (version: string) => ({ 'opt/jdk/bin/java': `java ${version} PLATFORM` });
   const lib = (version: string) => ({ 'opt/quarks/lib.jar': `quarks ${version} PLATFORM` });

@@ -57,7 +57,7 @@ function statesOf({ dependents = [] }: BaseStatus, name: string): string[] {
 
 const readyOf = ({ conditions = [] }: BaseStatus) => conditions.find(({ type }) => type === 'Ready');
 
-test('an application on another line than the selected one is shown, and not moved', async () => {
+test('an application on another line of its base is shown, and not moved to the selected line', async () => {
   const base = baseWorld('java');
   await base.push('17.0.9', 'debian java17');
   await base.push('21.0.1-alpine', 'alpine java21-musl');
@@ -92,7 +92,7 @@ test('an application on another line than the selected one is shown, and not mov
   assert.ok(statesOf(crossed, 'java').includes('musl: OtherLine on 21.0.1-alpine'), statesOf(crossed, 'java').join());
 });
 
-test('no image of a mutable tag is forgotten, also if Redis is emptied and the service is new', async () => {
+test('all images that a mutable tag of a base had are remembered, also after Redis was emptied and the service restarted', async () => {
   const base = baseWorld('moving');
   const pushes = 14;
   await base.push('21', 'debian push-0');
@@ -115,7 +115,7 @@ test('no image of a mutable tag is forgotten, also if Redis is emptied and the s
   assert.equal(readyOf(status)?.reason, 'ImagesBehind');
 });
 
-test('a policy that comes after the tag moved reports who is behind, and who may be', async () => {
+test('a policy of a base created after the tag was moved reports which images are behind, and which may be', async () => {
   const base = baseWorld('late');
   const { digest } = await base.push('21', 'ubi early');
   await base.push('21', 'ubi now');
@@ -137,7 +137,7 @@ test('a policy that comes after the tag moved reports who is behind, and who may
   ]);
 });
 
-test('all of 130 tags are compared', async () => {
+test('images are compared with all of 130 tags of a base', async () => {
   const base = baseWorld('many');
   for (let patch = 0; patch < 130; patch++) await base.push(`1.0.${patch}`, `suse patch-${patch}`);
   await base.deploy('oldest', 'suse patch-0');

@@ -151,7 +151,7 @@ describe('notices about a base', () => {
   const behind = () => [`Behind ${api()}  ApprovalRequired`, `Behind ${web()}  ApprovalRequired`];
   const announced = ['ApprovalRequired java 21.0.2 ApprovalRequired', 'Updated java 21.0.2'];
 
-  it('the team hears that its images are behind, and the platform hears it once with counts', async () => {
+  it('tell the team that its images are behind, and the platform the counts once', async () => {
     await announce('21.0.2');
     await untilSent(shop, behind());
     await untilSent(world.namespace, announced);
@@ -167,7 +167,7 @@ describe('notices about a base', () => {
     });
   });
 
-  it('the team hears what happens to each image, and the platform that the roll-out is over and what is refused', async () => {
+  it('tell the team what happens to each image, and the platform the end of the rollout and the refused images', async () => {
     await annotate({ [actionAnnotations.approve]: `21.0.2@${digests[0]}` });
     const tag = await waitFor('web to be rolled out', () => {
       const { data } = listener.messages.find(({ to, data }) => to === shop && data.kind === 'RolledOut') ?? {};
@@ -184,7 +184,7 @@ describe('notices about a base', () => {
     assert.equal(messageTo(shop, 'RolledOut', web()).base, `${baseOf('21.0.2')}@${digests[0]}`);
   });
 
-  it('nothing is said twice: not by another replica, not after a restart, and not when finished jobs are forgotten', async () => {
+  it('are not sent twice by two replicas, after a restart, or when finished jobs are lost', async () => {
     await world.waitForIdleWorkers();
     const sent = listener.messages.length;
     await checkAgain();
@@ -206,7 +206,7 @@ describe('notices about a base', () => {
     assert.deepEqual(sentTo('ops'), sentTo(world.namespace), 'who asks for all namespaces hears of the base');
   });
 
-  it('the team hears that its workload was rolled back, and the platform that the base is rejected', async () => {
+  it('tell the team that its workload was rolled back, and the platform that the base is rejected', async () => {
     const good = image('web', messageTo(shop, 'RolledOut', web()).tag ?? '');
     kubelet.crashes = (one) => one.includes('/web:') && one !== good;
     await announce('21.0.3');
@@ -226,7 +226,7 @@ describe('notices about a base', () => {
     );
   });
 
-  it('nobody hears of another namespace', () => {
+  it('name no workloads of other namespaces to a team', () => {
     assert.deepEqual(sentTo(elsewhere), [], 'without consent nothing is known of it');
     const team = JSON.stringify(listener.messages.filter(({ to }) => to === shop));
     assert.ok(team.includes(`${shop}/web`) && !team.includes(world.namespace) && !team.includes(elsewhere), team);

@@ -46,7 +46,7 @@ const waitForStatus = (name: string, what: string, isReached: (status: BaseStatu
     return isReached(status) && status;
   });
 
-test('fifty applications are recognized, and none wrongly; a push of the base makes all of them behind', async () => {
+test('fifty applications on a base are recognized, and no others, and all are behind after a push of the base', async () => {
   const deploy = ({ name, path }: Pushed['applications'][number]) => world.createDeployment(name, `${world.registry.host}/${path}:1`);
   for (const result of await inParallel(pushed.applications, 8, deploy)) if (result.status === 'rejected') throw result.reason;
   await createBasePolicy('java', { workloads: [{ selector: { matchExpressions: [{ key: 'app', operator: 'Exists' }] } }] });

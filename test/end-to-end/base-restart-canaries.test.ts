@@ -12,7 +12,7 @@ import { deliver, harborBody, startWorld, type Deployment, type Service, type Wo
 /** Rebased, each under its own tag. */
 const apps = ['api', 'web'];
 
-describe('canaries that are restarted, where others are rebased,', () => {
+describe('canaries that are restarted, with other workloads that are rebased,', () => {
   let world: World;
   let service: Service;
   let pods: Repetition;
@@ -120,7 +120,7 @@ describe('canaries that are restarted, where others are rebased,', () => {
     return digest;
   }
 
-  it('hold up rebases until they have rolled out, also when the service is killed', async () => {
+  it('delay rebases until they have rolled out, also when the service is killed', async () => {
     isCanaryHeld = true;
     const digest = await announceBase('21.0.2');
     await waitForStatus('the canary is restarted', ({ latest, waves }) => latest?.digest === digest && waves?.progressing === 1);
@@ -138,7 +138,7 @@ describe('canaries that are restarted, where others are rebased,', () => {
     assert.equal((await world.readDeployment('canary')).metadata.generation, 2, 'the canary is restarted once');
   });
 
-  it('reject the base if they fail: a canary that was rebased before runs its former image again, and nobody else is changed', async () => {
+  it('cause the base to be rejected if they fail, and a canary rebased before them to be rolled back', async () => {
     const former = new Map(
       (await world.listDeployments()).map(({ metadata, spec }) => [metadata.name, spec.template.spec.containers[0]?.image]),
     );

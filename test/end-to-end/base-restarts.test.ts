@@ -64,7 +64,7 @@ async function restartOf(name: string): Promise<string | undefined> {
   return spec.template.metadata.annotations?.['kubectl.kubernetes.io/restartedAt'];
 }
 
-test('canaries first, each once, and only what pulls its image at each start', async () => {
+test('workloads are restarted for a new base: canaries first, each once, and only with imagePullPolicy: Always', async () => {
   await pushBase('java1');
   await pushApp('java1');
   await deploy('canary', 'Always', { canary: 'true' });

@@ -194,7 +194,7 @@ describe('the waves of a base', () => {
   /** From here on, ten are rolled out, three at a time. */
   const few = apps.slice(0, 10);
 
-  it('end with the canaries where the base is bad: it is rejected, and they run their former images again', async () => {
+  it('end with the canaries if the base is bad, which is rejected, and the canaries are rolled back', async () => {
     const patch = {
       onNewBase: [{ rebase: { images: [`${proxy.host}/shop/app-0*`], pushSecret: { name: 'rebaser' } } }, { report: {} }],
       waves: { maxParallel: 3, canaries: { matchLabels: { canary: 'true' } }, pause: '1s', maxFailures: 1 },
@@ -251,7 +251,7 @@ describe('the waves of a base', () => {
     return tags.filter((tag) => tag.startsWith('1.2.3'));
   }
 
-  it('go on with the next base, and are the same when the service is killed again and again', async () => {
+  it('continue with the next base, and are the same when the service is killed again and again', async () => {
     kubelet.crashes = () => false;
     const before = seen.changes.length;
     assert.ok(before <= 2 * canaries.length);
@@ -309,7 +309,7 @@ describe('the waves of a base', () => {
     assertOnlyApplicationsChanged();
   });
 
-  it('do not begin where the rules refuse the base', async () => {
+  it('do not begin if the rules of rebases refuse the base', async () => {
     seen.clear();
     await world.cluster.request('PATCH', policies('java'), { spec: { select: { semver: { range: '22.x' } } } });
     const digest = await announceBase('22.0.0');

@@ -10,7 +10,7 @@ describe('a restart with another configuration', () => {
   });
   after(() => world.stop());
 
-  it('permits what was denied, and denies what was permitted: registries, and targets in other namespaces', async () => {
+  it('allows registries and targets in other namespaces that were denied, and denies those that were allowed', async () => {
     const { host } = world.quiet;
     await pushImage({ host, repository: 'shop/web', tag: '1.0.0', content: 'one' });
     await world.createDeployment('web', `${host}/shop/web:1.0.0`);

@@ -30,7 +30,7 @@ describe('a policy that requires a provenance', { skip: lacks ?? false }, () => 
   const push = (version: string, keyring?: Buffer) => helmPush({ ...place(), version, ...(keyring !== undefined && { keyring }) });
   const generation = async () => (await charts.read('application', 'web')).metadata.generation;
 
-  test('is stalled while its keys are missing, and follows what their owner has signed', async () => {
+  test('is stalled while its keys are missing, and applies charts that the owner of the keys has signed', async () => {
     await push('1.0.0', keyringOf(ours));
     const source = { repoURL: `${world.registry.host}/charts`, chart: 'web', targetRevision: '1.0.0' };
     await charts.create('application', 'web', { project: 'default', destination: { namespace: 'shop' }, source });
@@ -46,7 +46,7 @@ describe('a policy that requires a provenance', { skip: lacks ?? false }, () => 
     await charts.waitForValue('application', 'web', revision, '1.1.0+build.2');
   });
 
-  test('is stalled at once by a chart without one, by that of a stranger, and by an old chart under a newer tag', async () => {
+  test('is stalled immediately by a chart without provenance, with that of a stranger, or with an old one under a newer tag', async () => {
     const before = await generation();
     const refused = async (pattern: RegExp) => {
       // A push before it is tried again meanwhile, because a signature can follow, and is then named.
@@ -72,7 +72,7 @@ describe('a policy that requires a provenance', { skip: lacks ?? false }, () => 
     await charts.waitForValue('application', 'web', revision, '1.5.0');
   });
 
-  test('does not accept a key that its owner has taken back', async () => {
+  test('does not accept a key that has expired', async () => {
     const gone = certificateOf(ours, { expiresAfter: 86_400 });
     await world.cluster.request('PATCH', `${secretPath()}/helm`, { stringData: { 'keys.asc': gone } }, 'application/merge-patch+json');
     await push('1.6.0', keyringOf(ours));

@@ -29,7 +29,7 @@ describe('rollouts of charts', () => {
   const results = async (name: string) => ((await world.readStatus(name)).history ?? []).map(({ tag, result }) => `${tag} ${result}`);
   const push = (name: string, tag: string) => pushChart({ host: world.registry.host, repository: `charts/${name}`, tag });
 
-  it('a good chart of a HelmRelease is reported complete, and one whose upgrade fails is rolled back and rejected', async () => {
+  it('of a HelmRelease are reported as complete, or rolled back and the chart rejected if the upgrade fails', async () => {
     const name = 'release';
     await push(name, '1.0.0');
     await charts.create('helmrepository', 'charts', {
@@ -80,7 +80,7 @@ describe('rollouts of charts', () => {
     await charts.waitForValue('helmrelease', name, version, '1.3.0');
   });
 
-  it('an Application is watched by its sync and its health, each of the revision that was written', async () => {
+  it('of an Application are watched by its sync and its health, each for the revision that was written', async () => {
     const name = 'app';
     await push(name, '1.0.0');
     const source = { repoURL: `${world.registry.host}/charts`, chart: name, targetRevision: '1.0.0' };

@@ -64,7 +64,7 @@ describe('a policy for charts that requires signatures', { skip: lacks ?? false 
     return answered.get('docker-content-digest') ?? assert.fail(`${name} has no ${tag}`);
   };
 
-  test('refuses what Helm has pushed while nobody has signed it, and installs it when the signature arrives', async () => {
+  test('does not install a chart that Helm has pushed until its signature arrives', async () => {
     await startApplication('later');
     await helmPush({ ...place('later'), version: '1.1.0+build.2' });
     const digest = await digestOfTag('later', '1.1.0_build.2');
@@ -79,7 +79,7 @@ describe('a policy for charts that requires signatures', { skip: lacks ?? false 
     await world.waitForCondition('later', 'Ready', 'UpToDate');
   });
 
-  test('is stalled by the signature of another chart or of an image, and by another key, until the right one is there', async () => {
+  test('is stalled by the signature of another chart or of an image or with another key, until the right signature arrives', async () => {
     await startApplication('wrong');
     const other = await pushChart({ ...place('wrong'), tag: '0.9.0', content: 'another' });
     const image = await pushImage({ ...place('wrong'), tag: '0.8.0' });

@@ -97,7 +97,7 @@ describe('charts', () => {
       await world.waitForFirstLook('web');
     });
 
-    it('go from one kind to the next, each wave when the one before is installed', async () => {
+    it('change one kind after the other, each wave when the previous wave is installed', async () => {
       await push('web', '1.1.0');
       await waveOf([canary], '1.1.0');
       await waveOf(['app-a', 'app-b'], '1.1.0');
@@ -107,7 +107,7 @@ describe('charts', () => {
       assert.equal(rollouts?.done, installers.length);
     });
 
-    it('end where the first fails: it goes back, and no other resource is changed', async () => {
+    it('end when the first resource fails, which is rolled back, and no other resource is changed', async () => {
       const { digest } = await push('web', '1.2.0');
       await holds(canary, '1.2.0');
       await charts.reportFlux('helmrelease', canary, failedWith('Helm upgrade failed: template: no such field'));
@@ -122,7 +122,7 @@ describe('charts', () => {
       for (const name of others) assert.deepEqual(held.get(name), ['1.0.0', '1.1.0']);
     });
 
-    it('end in a later wave as well: what works keeps the chart, and the next wave does not begin', async () => {
+    it('end also in a later wave, without the next wave, and keep the chart where it works', async () => {
       await push('web', '1.3.0');
       await waveOf([canary], '1.3.0');
       await Promise.all(['app-a', 'app-b'].map((name) => holds(name, '1.3.0')));
@@ -144,7 +144,7 @@ describe('charts', () => {
     });
   });
 
-  it('that are pinned go back as the tag and the digest that were there before, both at once', async () => {
+  it('that are pinned are rolled back to the former tag and digest, both in one patch', async () => {
     const digests = new Map<string, string>();
     const pair = (tag: string) => `${tag}@${digests.get(tag)}`;
     const pushPinned = async (tag: string) => void digests.set(tag, (await push('pinned', tag)).digest);

@@ -32,7 +32,7 @@ interface Values {
   readonly permissions: { readonly extraRules: readonly Rule[] };
 }
 
-describe('the page on charts', { skip: lacks ?? false }, () => {
+describe('docs/charts.md', { skip: lacks ?? false }, () => {
   let world: World;
   let folder: string;
   let config: string;
@@ -107,7 +107,7 @@ describe('the page on charts', { skip: lacks ?? false }, () => {
     ],
   ];
   for (const [name, change, answer] of mistakes) {
-    it(`answers a mistake by what to do: ${name}`, async () => {
+    it(`names mistakes for which lint says what to do: ${name}`, async () => {
       const policy = readExample();
       const { code, out } = await lint('mistake', { ...policy, spec: { ...policy.spec, ...change } });
       assert.equal(code, 1);
@@ -115,7 +115,7 @@ describe('the page on charts', { skip: lacks ?? false }, () => {
     });
   }
 
-  it('begins with an example that works as written, and that init would have written', async () => {
+  it('begins with an example that works as written and that init proposes', async () => {
     const { host } = world.registry;
     const policy = readExample();
     assert.match((await lint('policy', policy)).out, /^1 policy in 1 file: nothing is wrong$/m);

@@ -94,7 +94,7 @@ describe('charts', { skip: lacks ?? false }, () => {
     for (const [kind, name, path] of rows) await charts.waitForValue(kind, name, path, '1.2.0');
   });
 
-  it('and images of one repository are not mixed up, and each push says what would select it', async () => {
+  it('are not confused with images of the same repository, and the record of a push says which artifact would select it', async () => {
     const { host } = world.registry;
     const repository = 'shop/both';
     const image = (tag: string) => `${host}/${repository}:${tag}`;
@@ -195,7 +195,7 @@ describe('charts', { skip: lacks ?? false }, () => {
     assert.equal(valueAt(spec, ['ref', 'tag']), '1.1.0');
   });
 
-  it('are not written where another field decides, or where the resource names another repository', async () => {
+  it('are not written if another field of the resource decides, or if the resource names another repository', async () => {
     const { host } = world.registry;
     const repository = 'charts/kept';
     await pushChart({ host, repository, tag: '1.0.0' });

@@ -54,7 +54,7 @@ describe('a check by an AnalysisRun', () => {
       answer.test((await rollouts.world.readStatus(name)).checks?.[0]?.message ?? ''),
     );
 
-  it('says that Argo Rollouts is not installed, and works as soon as it is', async () => {
+  it('reports that Argo Rollouts is not installed, and works as soon as it is installed', async () => {
     await create('early');
     await push('early', '1.0.1');
     await waitForAnswer('early', /Argo Rollouts is not installed in this cluster/);
@@ -69,7 +69,7 @@ describe('a check by an AnalysisRun', () => {
     await rollouts.world.waitForImage('early', rollouts.image('early', '1.0.1'));
   });
 
-  it('is made once, also when the service is killed, as the template says', async () => {
+  it('creates one AnalysisRun as the template says, also when the service is killed', async () => {
     await create('good');
     const digest = await push('good', '1.0.1');
     const run = await theRun('good');
@@ -89,7 +89,7 @@ describe('a check by an AnalysisRun', () => {
     );
   });
 
-  it('that fails holds the image back; a release makes another one', async () => {
+  it('that fails holds the image, and a release creates another AnalysisRun', async () => {
     await create('bad');
     await push('bad', '1.0.1');
     const run = await theRun('bad');
@@ -105,7 +105,7 @@ describe('a check by an AnalysisRun', () => {
     assert.equal((await runsOf('bad')).length, 2);
   });
 
-  it('after: that fails is a failed rollout, which goes back and rejects the digest', async () => {
+  it('after the rollout that fails counts as a failed rollout, which is rolled back, and the digest is rejected', async () => {
     await create('after', { phase: 'after' });
     const digest = await push('after', '1.0.1');
     await rollouts.world.waitForImage('after', rollouts.image('after', '1.0.1'));
@@ -119,7 +119,7 @@ describe('a check by an AnalysisRun', () => {
     );
   });
 
-  it('that ends without a verdict, or is deleted, holds the image back after the timeout, is not made again, and the image is not to blame', async () => {
+  it('without a verdict, or whose run is deleted, holds the image after the timeout, and does not reject it', async () => {
     const names = ['inconclusive', 'broken', 'gone'];
     for (const name of names) {
       await create(name, { timeout: '30s' });
@@ -139,7 +139,7 @@ describe('a check by an AnalysisRun', () => {
     assert.deepEqual(await Promise.all(names.map(async (name) => (await runsOf(name)).length)), [1, 1, 0]);
   });
 
-  it('is not made from a template that would measure for longer than the check, or for ever', async () => {
+  it('creates no AnalysisRun from a template that would measure for longer than the check, or without end', async () => {
     const allow = { 'operator.technomad.dev/check': 'allow' };
     await createTemplate('endless', allow, { metrics: [{ ...metric, count: undefined }] });
     await create('endless', {}, 'endless');

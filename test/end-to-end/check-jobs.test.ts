@@ -70,7 +70,7 @@ describe('a check by a Job', () => {
   };
   const theJob = (name: string) => waitFor(`the Job of ${name}`, async () => (await jobsOf(name))[0]);
 
-  it('runs once, also when the service is killed, and the image is applied when it is complete', async () => {
+  it('runs the Job once, also when the service is killed, and the image is applied when the Job is complete', async () => {
     await create('good', 'migrate');
     const digest = await push('good', '1.0.1');
     const job = await theJob('good');
@@ -86,7 +86,7 @@ describe('a check by a Job', () => {
     );
   });
 
-  it('that fails holds the image back; a release runs another one', async () => {
+  it('that fails holds the image, and a release runs another Job', async () => {
     await create('bad', 'migrate');
     await push('bad', '1.0.1');
     const job = await theJob('bad');
@@ -102,7 +102,7 @@ describe('a check by a Job', () => {
     assert.equal((await jobsOf('bad')).length, 2);
   });
 
-  it('that is deleted before its verdict is not run again', async () => {
+  it('does not run a Job again that was deleted before its verdict', async () => {
     await create('gone', 'migrate', '5s');
     await push('gone', '1.0.1');
     const job = await theJob('gone');
@@ -116,7 +116,7 @@ describe('a check by a Job', () => {
     assert.deepEqual(await jobsOf('gone'), []);
   });
 
-  it('is not made from a CronJob whose owner does not allow it', async () => {
+  it('runs no Job from a CronJob whose owner does not allow that', async () => {
     await create('foreign', 'nightly', '3s');
     await push('foreign', '1.0.1');
     const held = await rollouts.world.waitForCondition('foreign', 'Held', 'CheckTimedOut');

@@ -109,7 +109,7 @@ describe('checks under faults and kills', () => {
       );
   };
 
-  it('give one verdict for each image, and nothing is applied without one', async () => {
+  it('give one verdict for each image, and no image is applied without a verdict', async () => {
     await all(everything, async (line) => {
       for (const script of line.scripts) await play(line, script);
       // An image that is not to blame would be tried again.

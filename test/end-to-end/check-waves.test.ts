@@ -81,7 +81,7 @@ describe('checks and waves', () => {
     });
   const changed = () => seen.changes.map(({ name, image: to }) => `${name} ${to.split(':').at(-1)}`);
 
-  it('the check during is asked while the canary rolls out, the one after when it is out; the other waves wait for both, also after kill -9', async () => {
+  it('a check during runs while the canary rolls out, a check after when it is out, and other waves wait for both', async () => {
     kubelet.holds = (one) => one === image('1.0.1');
     replies.set('during 1.0.1', verdict('pass'));
     await update('1.0.1');
@@ -107,10 +107,10 @@ describe('checks and waves', () => {
   });
 
   for (const [what, check, tag] of [
-    ['a bad verdict during the rollout of the canary', 'during', '1.0.2'],
-    ['a bad verdict after it', 'after', '1.0.3'],
+    ['during its rollout', 'during', '1.0.2'],
+    ['after its rollout', 'after', '1.0.3'],
   ] as const)
-    it(`${what}: it goes back, and no other workload is changed`, async () => {
+    it(`a bad verdict about the canary ${what} rolls it back, and no other workload is changed`, async () => {
       kubelet.holds = (one) => check === 'during' && one === image(tag);
       replies.set(`during ${tag}`, check === 'during' ? verdict('fail', 'too slow') : verdict('pass'));
       replies.set(`after ${tag}`, verdict('fail', 'checkout answers 500'));

@@ -54,7 +54,7 @@ describe('the checks of a policy', () => {
   const idsOf = (check: string, tag: string) =>
     new Set(endpoint.events.filter(({ data }) => data.check === check && data.tag === tag).map(({ id }) => id));
 
-  it('before: nothing is changed before the verdict, and then at once', async () => {
+  it('before: no workload is changed before the verdict, and all immediately after a good verdict', async () => {
     replies.set('gate 1.0.1', (earlier) => (earlier < 2 ? [{ status: 503, body: 'busy' }, verdict('wait')][earlier]! : verdict('pass')));
     await create('before', [{ name: 'gate', phase: 'before', every: '1s', http: http() }]);
     const digest = await push('before', '1.0.1');
@@ -70,7 +70,7 @@ describe('the checks of a policy', () => {
     await rollouts.waitForResults('before', '1.0.1 TargetChange RolledOut');
   });
 
-  it('before: a bad verdict holds the image back until a release or something newer', async () => {
+  it('before: a bad verdict holds the image until a release or a newer image', async () => {
     replies.set('veto 1.0.1', () => verdict('fail', 'the schema is not migrated'));
     replies.set('veto 1.0.2', () => verdict('pass'));
     await create('veto', [{ name: 'veto', phase: 'before', every: '1s', http: http() }]);
@@ -87,7 +87,7 @@ describe('the checks of a policy', () => {
     );
   });
 
-  it('after: a bad verdict is a failed rollout, which goes back and rejects the digest', async () => {
+  it('after: a bad verdict counts as a failed rollout, which is rolled back, and the digest is rejected', async () => {
     replies.set('smoke 1.0.1', (earlier) => (earlier === 0 ? 'reset' : verdict('fail', 'checkout answers 500')));
     await create('after', [{ name: 'smoke', every: '1s', http: http() }]);
     const digest = await push('after', '1.0.1');
@@ -103,7 +103,7 @@ describe('the checks of a policy', () => {
     assert.equal(idsOf('smoke', '1.0.1').size, 1);
   });
 
-  it('after: a query whose numbers are good long enough passes, and no data is waited for', async () => {
+  it('after: a query passes when its numbers are good for long enough, and waits while there are no data', async () => {
     numbers.set('errors', []);
     await create('query', [{ name: 'errors', every: '1s', for: '2s', prometheus: { server: 'main', query: 'errors', max: 0.01 } }]);
     await push('query', '1.0.1');
@@ -124,7 +124,7 @@ describe('the checks of a policy', () => {
     await waitForVerdicts('query', 'errors 1.0.1 Passed');
   });
 
-  it('after: what gives no verdict in time is undone, but the image is not to blame', async () => {
+  it('after: a check without a verdict in time rolls the image back, without rejecting it', async () => {
     replies.set('hang 1.0.1', () => 'silence');
     await create('hangs', [{ name: 'hang', every: '1s', timeout: '2s', http: http() }]);
     await push('hangs', '1.0.1');
@@ -136,7 +136,7 @@ describe('the checks of a policy', () => {
     assert.equal(history.find(({ tag }) => tag === '1.0.1')?.failure?.reason, 'CheckTimedOut');
   });
 
-  it('a host that the operator does not allow is never called', async () => {
+  it('never call a host that the operator does not allow', async () => {
     await create('foreign', [{ name: 'foreign', phase: 'before', every: '1s', http: { ...http(), url: 'http://127.0.0.1:9/verdicts' } }]);
     await push('foreign', '1.0.1');
     await waitFor('the reason to be in the status', async () =>
@@ -144,7 +144,7 @@ describe('the checks of a policy', () => {
     );
   });
 
-  it('kill -9 between the answer and its record: the same question again, and one verdict', async () => {
+  it('ask the same question again after kill -9 between the answer and its record, and have one verdict', async () => {
     let isKilled = false;
     replies.set('killed 1.0.1', () => {
       if (!isKilled) {

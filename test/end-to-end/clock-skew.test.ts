@@ -48,7 +48,7 @@ describe('two replicas, one an hour ahead and one an hour behind,', () => {
     await fleet.assertPatchedOnce();
   });
 
-  it('continue to poll, and find what nobody announced', async () => {
+  it('continue to poll, and find a push that no webhook announced', async () => {
     fake.setTag('shop/polled', '1.0.0', fakeImage('1'));
     await world.createDeployment('polled', `${fake.host}/shop/polled:1.0.0`);
     await world.createPolicy('polled', `${fake.host}/shop/polled`, { strategy: 'SemVer' }, { poll: { interval: '5s' } });

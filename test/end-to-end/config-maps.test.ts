@@ -121,7 +121,7 @@ describe('images in ConfigMaps', () => {
     },
   });
 
-  it('a push writes the one key and restarts the named workload once; its rollout is that of the change', async () => {
+  it('are written to the one key by a push, which restarts the named workload once and watches its rollout', async () => {
     service = await world.start(options(writeKubeconfig(proxy.server, { tokenFile })));
     await pushImage({ host: world.quiet.host, repository: 'shop/bundle', tag: '1.0.0', content: '1.0.0' });
     await createMap(allowed, { bundle: image('1.0.0'), other: image('1.0.0') });
@@ -140,7 +140,7 @@ describe('images in ConfigMaps', () => {
     assertPatchedTimes(await world.readDeployment('gateway'), 1);
   });
 
-  it('where the restarted pods fail, the ConfigMap is rolled back, and the workload is restarted again', async () => {
+  it('are rolled back in the ConfigMap if the restarted pods fail, and the workload is restarted again', async () => {
     const digest = await push('1.2.0');
     await waitForMap('bundle', image('1.2.0'));
     await waitForRestarts(2);
@@ -158,7 +158,7 @@ describe('images in ConfigMaps', () => {
     assertPatchedTimes(await world.readDeployment('gateway'), 3);
   });
 
-  it('what somebody else writes into the ConfigMap restarts nothing', async () => {
+  it('restart no workload when somebody else writes the ConfigMap', async () => {
     await world.cluster.request('PATCH', mapPath(allowed), { data: { other: 'changed' } }, 'application/merge-patch+json');
     await push('1.3.0');
     await waitForMap('bundle', image('1.3.0'));
@@ -168,7 +168,7 @@ describe('images in ConfigMaps', () => {
     assertPatchedTimes(await world.readDeployment('gateway'), 4);
   });
 
-  it('a kill between the change and the restart leads to one restart', async () => {
+  it('restart the workload once if the service is killed between the change and the restart', async () => {
     const held = holdKube(proxy, 'PATCH', /\/deployments\/gateway/);
     await push('1.4.0');
     await held.reached;
@@ -184,7 +184,7 @@ describe('images in ConfigMaps', () => {
     assertPatchedTimes(await world.readDeployment('gateway'), 5);
   });
 
-  it('a policy writes no other key, ConfigMap, repository or kind of object than the operator names', async () => {
+  it('are written to no other key, ConfigMap, repository or kind of object than the operator names', async () => {
     await createMap('others', { bundle: image('1.0.0') });
     const targets = {
       'other-key': { name: allowed, fields: { image: 'data.other' } },

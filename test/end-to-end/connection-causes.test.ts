@@ -45,7 +45,7 @@ const causes: Readonly<Record<string, readonly [open: () => Promise<string>, exp
   silent: [() => listen(createServer(() => undefined)), /timed out: no answer from 127\.0\.0\.1:\d+ within \d+ ms/],
 };
 
-describe('the condition of a policy says why its registry cannot be connected to', () => {
+describe('the condition of a policy names the cause of a failed connection to its registry', () => {
   const hosts = new Map<string, string>();
   let world: World;
   before(async () => {

@@ -87,7 +87,7 @@ describe('the role convert in a cluster', () => {
   const waitUntilTrusted = (service: Service, ca: string) =>
     waitFor('a certificate that is trusted', async () => convertedIn(await post(service.conversionUrl, reviewOf(1), { ca })) === 1);
 
-  it('lets two replicas that start at once agree on one authority', async () => {
+  it('lets two replicas that start simultaneously agree on one authority', async () => {
     await deleteSecret();
     const [one, two] = await Promise.all([startInCluster(), startInCluster()]);
     const ca = await world.waitForAuthority();

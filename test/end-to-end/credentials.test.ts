@@ -249,7 +249,7 @@ describe('a service that watches only some namespaces and may not list Secrets',
     await Promise.all(Object.values(registries).map((server) => server.stop()));
   });
 
-  it('reports once what it does instead, and works', async () => {
+  it('reports once that it reads Secrets every 30 s instead of watching them, and reads credentials from them', async () => {
     const lines = [...service.logTail(100_000).matchAll(/"watch":"([a-z]+) in world-[^\n]*an optional watch is forbidden/g)];
     assert.deepEqual([lines.length, new Set(lines.map(([, resource]) => resource))], [2, new Set(['secrets', 'serviceaccounts'])]);
     const ready = await (await fetch(`${service.operationsUrl}/readyz?verbose`)).text();

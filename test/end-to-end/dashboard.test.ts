@@ -87,7 +87,7 @@ describe('the dashboard of the service', { skip: why ?? false }, () => {
     await context.close();
   });
 
-  it('works without JavaScript: several approvals at once, and a rollback', async () => {
+  it('works without JavaScript, also for several approvals in one request and a rollback', async () => {
     const [page, context] = await signIn('editor', { javaScriptEnabled: false });
     for (const name of ['web', 'api']) {
       await push(name, '1.2.0');
@@ -111,7 +111,7 @@ describe('the dashboard of the service', { skip: why ?? false }, () => {
     await context.close();
   });
 
-  it('shows and allows each user what Kubernetes allows him', async () => {
+  it('shows and allows each user what Kubernetes allows this user', async () => {
     const [page, context] = await signIn('reader');
     await page.getByText('2 policies').waitFor();
     const suspend = `${service.operationsUrl}/policies/${world.namespace}/web/suspend`;
@@ -132,7 +132,7 @@ describe('the dashboard of the service', { skip: why ?? false }, () => {
     await second.close();
   });
 
-  it('goes on after a restart of the service, without another sign-in', async () => {
+  it('continues after a restart of the service, without another sign-in', async () => {
     const [page, context] = await signIn('editor');
     await page.getByRole('link', { name: `${world.namespace}/api` }).click();
     await page.locator('#live.on').waitFor();

@@ -20,7 +20,7 @@ describe('a target that is being deleted', () => {
 
   const image = (tag: string) => `${world.quiet.host}/shop/leaving:${tag}`;
 
-  it('is not changed and says so; others of the policy are changed', async () => {
+  it('is not changed, which the policy reports, and other targets of the policy are changed', async () => {
     await pushImage({ host: world.quiet.host, repository: 'shop/leaving', tag: '1.0.0', content: '1' });
     for (const name of ['leaving', 'leaving-beside', 'staying']) {
       await world.createDeployment(name, image('1.0.0'));

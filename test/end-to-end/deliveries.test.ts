@@ -10,7 +10,7 @@ after(() => rollouts?.stop());
 
 const announce = (name: string, tag: string, ...args: string[]) => rollouts.announceTo('ci', rollouts.image(name, tag), args);
 
-it('a push that rolls out: its pipeline ends well, with what happened', { timeout: 300_000 }, async () => {
+it('announce --wait in a pipeline succeeds after a rollout, with the results', { timeout: 300_000 }, async () => {
   await rollouts.create('good');
   await rollouts.push('good', '1.0.1');
   const [{ code, out }] = await Promise.all([
@@ -23,7 +23,7 @@ it('a push that rolls out: its pipeline ends well, with what happened', { timeou
   assert.match(out, /1\.0\.1: it runs\n$/);
 });
 
-it('a rollout that fails: its pipeline fails with the reason', { timeout: 300_000 }, async () => {
+it('announce --wait in a pipeline fails after a failed rollout, with the reason', { timeout: 300_000 }, async () => {
   await rollouts.create('bad');
   await rollouts.push('bad', '1.0.1');
   const [{ code, out }] = await Promise.all([
@@ -35,7 +35,7 @@ it('a rollout that fails: its pipeline fails with the reason', { timeout: 300_00
   assert.match(out, /1\.0\.1: it does not run\n$/);
 });
 
-it('an image that nobody selects, or that nothing watches: its pipeline fails at once', { timeout: 300_000 }, async () => {
+it('announce --wait in a pipeline fails immediately for an image that no policy selects or watches', { timeout: 300_000 }, async () => {
   await rollouts.create('still');
   await rollouts.push('still', 'feature-x');
   const ignored = await announce('still', 'feature-x', '--wait');
@@ -45,7 +45,7 @@ it('an image that nobody selects, or that nothing watches: its pipeline fails at
   assert.deepEqual([unwatched.code, /no policy watches it/.test(unwatched.out)], [1, true], unwatched.out);
 });
 
-it('an image that waits for a person: its pipeline ends well when it runs', { timeout: 300_000 }, async () => {
+it('announce --wait in a pipeline waits for an approval, and succeeds when the image runs', { timeout: 300_000 }, async () => {
   await rollouts.create('held');
   await rollouts.world.patchPolicy('held', { update: { mode: 'Approval' } });
   const digest = await rollouts.push('held', '1.0.1');
@@ -57,7 +57,7 @@ it('an image that waits for a person: its pipeline ends well when it runs', { ti
   assert.match(out, /held: waiting: ApprovalRequired: [\s\S]*held: rolledOut: RolledOut: /);
 });
 
-it('a workload that is changed is enough for those who ask for that', { timeout: 300_000 }, async () => {
+it('announce --wait --until changed in a pipeline succeeds when the workload is changed', { timeout: 300_000 }, async () => {
   await rollouts.create('soon');
   await rollouts.push('soon', '1.0.1');
   const { code, out } = await announce('soon', '1.0.1', '--wait', '--until', 'changed');
@@ -65,7 +65,7 @@ it('a workload that is changed is enough for those who ask for that', { timeout:
   assert.match(out, /soon: changed: Updated: /);
 });
 
-it('another receiver, which has proved who it is, learns nothing of it', { timeout: 300_000 }, async () => {
+it('another receiver with a valid secret gets no result of a push', { timeout: 300_000 }, async () => {
   await rollouts.push('nobody', '1.0.1');
   const { out } = await announce('nobody', '1.0.1', '--output', 'json');
   const { delivery } = JSON.parse(out) as { delivery: string };

@@ -98,7 +98,7 @@ describe('a push that the registry refuses', () => {
     assert.equal((await world.readStatus('wrong')).trigger?.source, 'SecretChange');
   });
 
-  it('with a thousand others of its policy costs few requests, and delays nobody', async () => {
+  it('with a thousand others of its policy costs few requests, and does not delay other policies', async () => {
     for (const name of ['flooded', 'healthy']) {
       fake.setTag(`shop/${name}`, '1.0.0', fakeImage('1'));
       await world.createDeployment(name, `${fake.host}/shop/${name}:1.0.0`);

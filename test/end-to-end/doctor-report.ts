@@ -27,7 +27,10 @@ export function assertHas(report: Report, line: string, level: Level, message: R
 }
 
 /** Reports are shared for some seconds, so that a fault shows with a later one. */
-export async function waitForLines(report: () => Promise<Report>, lines: readonly (readonly [string, Level, RegExp])[]): Promise<Report> {
+export async function waitForLines(
+  report: () => Promise<Report>,
+  lines: readonly (readonly [line: string, level: Level, message: RegExp])[],
+): Promise<Report> {
   let last: Report | undefined;
   const all = async () => {
     const current = (last = await report());

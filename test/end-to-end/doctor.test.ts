@@ -23,7 +23,7 @@ import { deliver, harborBody, startWorld, type Service, type World } from './wor
 const crdPath = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${crdName}`;
 const rolePath = '/apis/rbac.authorization.k8s.io/v1/clusterroles/default-image-watcher';
 
-describe('an installation with v1 alone', () => {
+describe('doctor, for an installation with v1 alone,', () => {
   let world: World;
   let service: Service;
   let admin: string;
@@ -53,7 +53,7 @@ describe('an installation with v1 alone', () => {
   });
   after(() => world.stop());
 
-  it('a healthy one has no ✗', async () => {
+  it('reports no failure if the installation is healthy', async () => {
     const { host } = world.quiet;
     const report = await waitForLines(() => examine(service, admin), [['policies/matching', 'ok', /the policy can match/]]);
     assert.deepEqual(
@@ -88,7 +88,7 @@ describe('an installation with v1 alone', () => {
     assertHas(report, 'registries/reachable', 'ok', /shop\/web is read anonymously/);
   });
 
-  it('knows the receivers of another process, as with the chart', async () => {
+  it('knows the receivers of another process, as the chart installs it', async () => {
     const worker = await world.start({ roles: 'work', config: { receivers: [] } });
     const report = await examine(worker, admin);
     assertHas(report, 'webhooks/receivers', 'ok', /^2 receivers are configured/);
@@ -96,7 +96,7 @@ describe('an installation with v1 alone', () => {
     await worker.stop();
   });
 
-  it('reports in words to people', async () => {
+  it('prints the findings as text', async () => {
     const { code, out } = await runCommand('doctor', ['--server', service.operationsUrl, '--insecure', '--kubeconfig', admin]);
     assert.equal(code, 0);
     assert.match(out, /^✓ redis\/appendonly +appendonly is on/m);
@@ -120,7 +120,7 @@ describe('an installation with v1 alone', () => {
     assert.ok(!report.findings.some(({ line }) => /^(?:redis|registries|webhooks|policies)\//.test(line)));
   });
 
-  it('a clock that is an hour ahead, and a Redis that forbids CONFIG', async () => {
+  it('finds a clock that is an hour ahead, and skips settings of a Redis that forbids CONFIG', async () => {
     const clock = pathToFileURL(join(import.meta.dirname, '../harness/skewed-clock.mjs')).href;
     const env = { NODE_OPTIONS: `--import=${clock}`, CLOCK_SKEW_MS: '3600000', WEBHOOK_SECRET: 'end-to-end-secret' };
     await askRedis(world.redis.port, 'ACL SETUSER default -config');
@@ -144,7 +144,7 @@ describe('an installation with v1 alone', () => {
     }
   });
 
-  it('finds every fault', async () => {
+  it('finds faults of Redis, permissions, policies, registries and webhooks', async () => {
     const { host } = world.quiet;
     const closed = `127.0.0.1:${await freePort()}`;
     await setRedis('appendonly no', 'maxmemory-policy allkeys-lru');
@@ -182,14 +182,14 @@ describe('an installation with v1 alone', () => {
     assert.equal((await examine(service, admin)).code, 1);
   });
 
-  it('finds an older definition', async () => {
+  it('finds a definition with an older schema', async () => {
     const crd = await world.cluster.request<{ spec: { versions: { schema: { openAPIV3Schema: OpenApi } }[] } }>('GET', crdPath);
     delete crd.spec.versions[0]?.schema.openAPIV3Schema.properties['spec']?.properties?.['platforms'];
     await world.cluster.request('PUT', crdPath, crd);
     assertHas(await examine(service, admin), 'definition/current', 'failed', /schema of v1/);
   });
 
-  it('finds that a definition is missing without which base images have no records', async () => {
+  it('finds a missing definition, without which base images have no records', async () => {
     await world.cluster.request('DELETE', crdPath.replace(crdName, addedDefinition('BaseImageRecord').name));
     const report = await waitForLines(
       () => examine(service, admin),
@@ -198,12 +198,12 @@ describe('an installation with v1 alone', () => {
     assert.equal(report.ok, false);
   });
 
-  it('a Redis that is gone', async () => {
+  it('finds that Redis does not answer', async () => {
     await world.redis.kill9();
     await waitForLines(() => examine(service, admin), [['redis/answers', 'failed', /does not answer/]]);
   });
 
-  it('a service that is gone is ✗, and the cluster is still checked', async () => {
+  it('finds that the service does not answer, and still checks the cluster', async () => {
     await service.kill9();
     const report = await examine(service, admin);
     assertHas(report, 'service/api', 'failed', /cannot be reached/);
@@ -216,7 +216,7 @@ interface OpenApi {
   properties: Record<string, { properties?: Record<string, unknown> } | undefined>;
 }
 
-describe('an installation with a conversion webhook', () => {
+describe('doctor, for an installation with a conversion webhook,', () => {
   let world: World;
   let service: Service;
   let ca: Awaited<ReturnType<typeof makeAuthority>>;
@@ -281,7 +281,7 @@ describe('an installation with a conversion webhook', () => {
 
   const examineAsAdmin = (...more: string[]) => examine(service, world.cluster.kubeconfigPath, ...more);
 
-  it('trusts what it is presented', async () => {
+  it('reports valid certificates, and warns of those that end soon', async () => {
     const report = await waitForLines(
       () => examineAsAdmin(),
       [
@@ -303,7 +303,7 @@ describe('an installation with a conversion webhook', () => {
     assertHas(early, 'certificates/ingress', 'warning', /ends in 90 days/);
   });
 
-  it('finds a bundle that does not trust it, stored versions, and no conversion', async () => {
+  it('finds a caBundle that does not match the webhook, and a definition without a conversion webhook', async () => {
     const conversion = conversionCluster(world.cluster);
     // Under this name the service does not take the definition for its own, and leaves its bundle alone.
     const elsewhere = service.conversionUrl.replace('127.0.0.1', 'localhost');

@@ -30,7 +30,7 @@ describe('a replica whose clock is a minute behind that of the controllers', () 
     await proxy.stop();
   });
 
-  it('does not take a deadline from before its change for a failure of its image', async () => {
+  it('does not take a deadline exceeded before its change for a failure of the image', async () => {
     const name = 'stuck';
     const image = (tag: string) => `${world.quiet.host}/shop/${name}:${tag}`;
     const push = (tag: string) => pushImage({ host: world.quiet.host, repository: `shop/${name}`, tag, content: tag });

@@ -77,7 +77,7 @@ describe('environments', () => {
     };
   };
 
-  it(`run only what is proven, over ${2 * rounds * ofRound} pushes`, async (t) => {
+  it(`run only images that are proven, over ${2 * rounds * ofRound} pushes`, async (t) => {
     const names = Object.keys(moments);
     for (let round = 1; round <= rounds; round++) {
       const before = env.accepted.size;

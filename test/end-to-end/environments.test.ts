@@ -69,7 +69,7 @@ describe('environments', () => {
     assert.equal((await world.readStatus('web')).healthy?.digest, digest);
   });
 
-  it('production waits for the time, which begins anew where staging was unavailable in between', async () => {
+  it('production waits for the required time, which restarts when staging was unavailable', async () => {
     const first = await createStaging('slow');
     const production = await createProduction('slow', first, { select: { proven: { policies: [{ name: 'slow' }], for: '2h' } } });
     const digest = await update('slow', '1.1.0');
@@ -92,7 +92,7 @@ describe('environments', () => {
     assert.equal(await runs(production), image('slow', '1.0.0', first));
   });
 
-  it('the time begins anew where staging ran another image while nobody was there', async () => {
+  it('the required time restarts when staging ran another image while the service was down', async () => {
     const first = await createStaging('unseen');
     const production = await createProduction('unseen', first, { select: { proven: { policies: [{ name: 'unseen' }], for: '2h' } } });
     const known = await waitFor('staging to show its image', async () => (await world.readStatus('unseen')).healthy);
@@ -131,7 +131,7 @@ describe('environments', () => {
     assert.equal(await runs(production), image('bad', '1.0.0', first));
   });
 
-  it('a tag that has moved since is left out of what is written', async () => {
+  it('production gets only the digest if the tag was moved since staging got it', async () => {
     const first = await createStaging('moved');
     const production = await createProduction('moved', first, { select: { proven: { policies: [{ name: 'moved' }], for: '2h' } } });
     const digest = await update('moved', '1.1.0');
@@ -142,7 +142,7 @@ describe('environments', () => {
     await world.waitForImage(production, `${repository('moved')}@${digest}`);
   });
 
-  it('a copy in another repository is waited for, and its push is what ends the wait', async () => {
+  it('production waits for a copy of the image in another repository, until the copy is pushed', async () => {
     const first = await createStaging('source');
     await rollouts.push('copies', '1.0.0', 'source 1.0.0');
     const production = await createProduction('source', first, { image: repository('copies') });
@@ -154,7 +154,7 @@ describe('environments', () => {
     await world.waitForImage(production, `${repository('copies')}@${digest}`);
   });
 
-  it('a policy of another namespace learns and does nothing without consent, and follows as soon as it is given', async () => {
+  it('a policy follows one of another namespace only with consent, and learns nothing about it without', async () => {
     const first = await createStaging('asked');
     const other = await world.cluster.namespace('production');
     const policies = `/apis/operator.technomad.dev/v1/namespaces/${other}/imagepolicies`;
@@ -196,7 +196,7 @@ describe('environments', () => {
     runCommand(command, [`${world.namespace}/${name}`, ...args, '--kubeconfig', world.cluster.kubeconfigPath]);
   const slowly = (name: string): Partial<Spec> => ({ select: { proven: { policies: [{ name }], for: '2h' } } });
 
-  it('an image is promoted before it is proven, by name and with a reason, and only what waits', async () => {
+  it('the command promote applies the image that waits before it is proven, and no other image', async () => {
     const first = await createStaging('urgent');
     const production = await createProduction('urgent', first, slowly('urgent'));
     const none = await cli('promote', production);
@@ -222,7 +222,7 @@ describe('environments', () => {
     assert.equal((await cli('promote', production)).code, 1, 'it is applied');
   });
 
-  it('a policy on hold keeps what it runs, until exactly one image is promoted, or until it is released', async () => {
+  it('a policy on hold keeps its image until one image is promoted or the policy is released', async () => {
     const first = await createStaging('still');
     const production = await createProduction('still', first);
     assert.equal((await cli('hold', production, '--reason', 'sale until Monday')).code, 0);
@@ -247,7 +247,7 @@ describe('environments', () => {
     await world.waitForImage(production, image('still', '1.2.0', third));
   });
 
-  it('explain shows a follower where each image is, and a followed policy by itself', async () => {
+  it('explain shows for a follower which environment runs which image, and for a followed policy only its own', async () => {
     const first = await createStaging('shown');
     const production = await createProduction('shown', first, slowly('shown'));
     const digest = await update('shown', '1.1.0');
@@ -274,7 +274,7 @@ describe('environments', () => {
     assert.deepEqual([followed.code, followed.out.includes('\nIMAGE ')], [0, false]);
   });
 
-  it('a policy that selects for itself waits for those that it comes after', async () => {
+  it('a policy with its own selection and update.after waits until the followed policy has proven the image', async () => {
     const first = await createStaging('guarded');
     const name = 'guarded-production';
     await world.createDeployment(name, image('guarded', '1.0.0', first));

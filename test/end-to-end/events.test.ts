@@ -136,7 +136,7 @@ describe('events', () => {
     assert.equal((await ask(tokens.all, `/api/v1/events/${id}/replay`, 'POST')).status, 409);
   });
 
-  it('are not served by a process that cannot ask the API server who calls, and the answer says so', async () => {
+  it('are refused with a reason by a process that cannot authenticate callers at the API server', async () => {
     const receiver = await world.start({ roles: 'receive' });
     const response = await fetch(`${receiver.operationsUrl}/api/v1/events`, { headers: { authorization: `Bearer ${tokens.all}` } });
     assert.equal(response.status, 503);

@@ -190,7 +190,7 @@ describe('fields of custom resources', () => {
     });
   }
 
-  it('that the operator allows are written from the next start on, and not after he disallows them', async () => {
+  it('are written from the start after the operator allows them, and no longer after the operator disallows them', async () => {
     const spec = { image: { repository: image, tag: 'a' }, components: { web: { name: image, version: 'a' } } };
     const object = { apiVersion: 'apps.example.com/v1', kind: 'App', metadata: { name: 'allowed' }, spec };
     const path = pathOf(app, world.namespace);

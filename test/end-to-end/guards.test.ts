@@ -98,7 +98,7 @@ describe('guards', () => {
     assert.equal((await world.readStatus('windowed')).waiting, undefined);
   });
 
-  it('held: keeps an image set with kubectl until there is a newer one or it is released', async () => {
+  it('held: keeps an image set with kubectl until a newer image or a release', async () => {
     await create('held');
     await push('held', '1.0.1');
     await world.waitForImage('held', image('held', '1.0.1'));
@@ -176,7 +176,7 @@ describe('guards', () => {
     }
   });
 
-  it('rollback: stays at the former image, and continues with a newer one or a release', async () => {
+  it('rollback: stays at the former image, and continues with a newer image or a release', async () => {
     await create('back');
     await push('back', '1.0.1');
     await world.waitForImage('back', image('back', '1.0.1'));
@@ -196,7 +196,7 @@ describe('guards', () => {
     await world.waitForImage('back', image('back', '1.0.2'));
   });
 
-  it('rollback: repeats a request that was answered before, once another one was answered in between', async () => {
+  it('rollback: repeats an earlier rollback request after another request in between', async () => {
     await create('asked');
     for (const tag of ['1.0.1', '1.0.2']) {
       await push('asked', tag);

@@ -99,7 +99,7 @@ describe('image volumes', () => {
     assert.equal((await waitForVolume('models', '1.3.0')).spec.template.spec.containers[0]?.image, server());
   });
 
-  it('stay unchanged where the policy does not name volumes, and the policy says what to write', async () => {
+  it('stay unchanged if the policy does not name volumes, and its status says what to write', async () => {
     await create('unasked', {});
     await rollouts.push('unasked', '1.1.0');
     await deliver(rollouts.service, harborBody(world.quiet.host, 'shop/unasked', [{ tag: '1.1.0' }]));

@@ -47,7 +47,7 @@ interface Expected {
   readonly step: string;
 }
 
-describe('the first page in an incident', { skip: why ?? false }, () => {
+describe('the first page of the dashboard, in an incident,', { skip: why ?? false }, () => {
   let world: World;
   let service: Service;
   let browser: OpenBrowser;
@@ -179,7 +179,7 @@ describe('the first page in an incident', { skip: why ?? false }, () => {
         }
   }
 
-  it('a bad release in three namespaces: rolled back in two, still running in one, where it is rolled back from here', async () => {
+  it('shows where a bad release still runs after a rollback elsewhere, and rolls it back there', async () => {
     for (const kubelet of kubelets) kubelet.crashes = (image) => image.endsWith(':4.11.2');
     await release('4.11.2');
     await waitFor('two teams to run the image of before again', async () => {
@@ -206,7 +206,7 @@ describe('the first page in an incident', { skip: why ?? false }, () => {
     await firstVerdict(/^Everything goes on/);
   });
 
-  it('a registry that is down: how many policies wait for it, and that it can be tested again', async () => {
+  it('shows how many policies wait for a registry that is down, and offers to test it again', async () => {
     await world.quiet.kill9();
     const { host } = world.quiet;
     assert.equal((await deliver(service, harborBody(host, 'shop/web', [{ tag: '4.11.4' }]))).status, 202);
@@ -222,7 +222,7 @@ describe('the first page in an incident', { skip: why ?? false }, () => {
     await firstVerdict(/^Everything goes on/);
   });
 
-  it('a webhook secret that was changed at the sender only: which receiver refuses, and since when', async () => {
+  it('shows which receiver refuses pushes because a secret was changed only at the sender', async () => {
     const body = harborBody(world.quiet.host, 'shop/web', [{ tag: '4.11.4' }]);
     const answer = await fetch(`${service.publicUrl}/webhooks/harbor`, {
       method: 'POST',
@@ -240,7 +240,7 @@ describe('the first page in an incident', { skip: why ?? false }, () => {
     await firstVerdict(/^Everything goes on/);
   });
 
-  it('a base image that fails: which one, and where its images are', async () => {
+  it('shows which base image failed, and links to the images on it', async () => {
     const { host } = world.quiet;
     const digest = await pushBase(host, '21.0.1');
     const names = ['orders', 'stock'];
@@ -273,7 +273,7 @@ describe('the first page in an incident', { skip: why ?? false }, () => {
     });
   });
 
-  it('Redis is full: what it refuses, and that nothing accepted is lost', async () => {
+  it('shows that receivers refuse pushes because Redis is full', async () => {
     await askRedis(world.redis.port, 'CONFIG SET maxmemory 1mb');
     const refused = await deliverOnce(service, harborBody(world.quiet.host, 'shop/web', [{ tag: '4.11.4' }]));
     assert.equal(refused.status, 503);

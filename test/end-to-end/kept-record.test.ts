@@ -54,7 +54,7 @@ const metric = async (service: Service, name: string) => {
   return Number(new RegExp(`^${name} (.+)$`, 'm').exec(text)?.[1]);
 };
 
-test('each push and each change is kept, also while the folder is away and a replica is killed', async () => {
+test('the record keeps each push and each change, although its folder is missing for a time and a replica is killed', async () => {
   const [first, second] = services as [Service, Service];
   await push('1.1.0', first);
   await waitForTag('1.1.0');

@@ -55,7 +55,7 @@ describe('the API server', () => {
     ['503 of a load balancer', { status: 503, body: {} }, 2],
     ['504', { status: 504 }, 6],
     ['the patch done and its answer lost', { loseAnswer: true }, 2],
-  ] as const satisfies readonly (readonly [string, KubeFault, number])[]) {
+  ] as const satisfies readonly (readonly [what: string, fault: KubeFault, times: number])[]) {
     it(`answers ${what}: the right image is applied, and changed once`, async () => {
       const name = `fault-${what.replaceAll(/[^a-z0-9]+/gi, '-').toLowerCase()}`;
       await prepare(name);

@@ -67,7 +67,7 @@ describe('a status that is late', () => {
     ['SemVer', ['1.0.0', '1.0.1', '1.0.2']],
     ['Latest', ['latest', 'latest', 'latest']],
   ] as const)
-    it(`says nothing about the image of its change when another replica has applied a newer one (${strategy})`, async () => {
+    it(`does not overwrite latest and targets when another replica has applied a newer image (${strategy})`, async () => {
       const name = `overtaken-${strategy.toLowerCase()}`;
       const [first, second, third] = tags;
       await prepare(name, strategy, first);
@@ -90,7 +90,7 @@ describe('a status that is late', () => {
       await other.stop();
     });
 
-  it('does not hide that somebody has set an older image since its change, which came at the same time as the one before', async () => {
+  it('does not hide that somebody has set the former image again after its change', async () => {
     const name = 'set-back';
     await prepare(name, 'SemVer', '1.0.0');
     const before = await update(name, '1.0.1');

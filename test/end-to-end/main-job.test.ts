@@ -99,7 +99,7 @@ describe('the service', () => {
     await world.waitForImage('cloud-web', image(repository, '2.0.0', host));
   });
 
-  it('applies a delivery once when it arrives ten times at once', async () => {
+  it('applies a delivery once when it arrives ten times simultaneously', async () => {
     const { host } = world.quiet;
     const repository = await watch('tenfold', { strategy: 'SemVer' }, { host });
     const { digest } = await pushImage({ host, repository, tag: '1.0.1', content: 'new' });
@@ -194,7 +194,7 @@ describe('the service', () => {
     await waitFor('readiness', async () => (await fetch(`${service.operationsUrl}/readyz`)).ok);
   });
 
-  it('sends no request to registry or API server for a push that nobody watches', async () => {
+  it('sends no request to registry or API server for a push that no policy watches', async () => {
     const before = await requestCount();
     await deliver(service, harborBody(world.quiet.host, 'nobody/else', [{ tag: '1.0.0' }]));
     const record = await settled('1.0.0', 'nobody/else');

@@ -98,7 +98,7 @@ describe('many namespaces', () => {
 
   const selecting = { watch: { namespaceSelector: { matchLabels: { 'image-watcher': 'yes' } } } };
 
-  it('policies come and go with the labels of their namespace: nothing is written to them meanwhile, and nothing is missed', async () => {
+  it('policies are served while their namespace is selected by its labels, and miss no push from before', async () => {
     service = await world.start({ config: selecting });
     const namespace = await world.cluster.namespace('tenant');
     await create(namespace, 'coming');
@@ -143,7 +143,7 @@ describe('many namespaces', () => {
     await waitForImage(namespace, 'coming', '1.2.0');
   });
 
-  it('a push that several policies want changes those of selected namespaces only, and says so of the others', async () => {
+  it('a push that several policies select is applied in selected namespaces only, and its record names the others', async () => {
     service = await world.start({ config: selecting });
     const [inside, outside] = await Promise.all([world.cluster.namespace('inside'), world.cluster.namespace('outside')]);
     await label(inside, { 'image-watcher': 'yes' });
@@ -157,7 +157,7 @@ describe('many namespaces', () => {
     assert.equal(await statusOf(outside, 'shared'), undefined);
   });
 
-  it('a target in a namespace that is not selected is not changed, in spite of consent, until it is', async () => {
+  it('a target in a namespace is not changed, in spite of consent, until its namespace is selected', async () => {
     service = await world.start({ config: selecting });
     const [own, other] = await Promise.all([world.cluster.namespace('own'), world.cluster.namespace('other')]);
     await label(own, { 'image-watcher': 'yes' });
@@ -179,7 +179,7 @@ describe('many namespaces', () => {
     await waitForReason(own, 'far', 'Ready', 'UpToDate');
   });
 
-  it('defaults follow the labels of the namespace: a policy that waits for one is reconciled when it does not count any more', async () => {
+  it('defaults follow the labels of the namespace, and a waiting policy is reconciled when its default ends', async () => {
     const defaults = {
       policyDefaults: {
         minAge: '2s',
@@ -243,7 +243,7 @@ describe('many namespaces', () => {
     await waitFor('the policies that are not Ready first', async () => isDeepStrictEqual(await scrape(), bounded));
   });
 
-  it('a default of the cluster that is removed from the configuration holds up nobody after the restart', async () => {
+  it('a default of the cluster that is removed from the configuration delays no policy after the restart', async () => {
     const hour = new Date().getUTCHours();
     const at = (later: number) => `${String((hour + later) % 24).padStart(2, '0')}:00`;
     const windows = [{ from: at(11), to: at(12) }];

@@ -47,7 +47,7 @@ after(async () => {
   hook.close();
 });
 
-test('a push is one message, which says at the end whether the image runs', async () => {
+test('a push leads to one message in a chat, which is edited to say whether the image runs', async () => {
   const { create, update, kubelet, image, world } = rollouts;
   const subject = `${world.namespace}/web`;
   await create('web');

@@ -126,7 +126,7 @@ describe('pushes of images and of charts', () => {
     return record !== undefined && record.state !== 'ignored' && isOver(record) ? record : undefined;
   };
 
-  it(`${pushes} of them at random, with kills: none is mixed up, lost, or applied after a newer one`, async (t) => {
+  it(`are not confused, lost or applied after newer ones: ${pushes} random pushes with kills`, async (t) => {
     const random = createRandom(seed);
     const names = Object.keys(moments);
     let late: readonly Delivery[] = [];

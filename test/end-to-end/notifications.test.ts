@@ -193,13 +193,13 @@ test('an approval is reported to those who asked for approvals, and no secret is
   assert.doesNotMatch(output + metrics, /s3cret-of-the/);
 });
 
-test('a policy that needs a user is reported', async () => {
+test('a stalled policy is reported as Blocked', async () => {
   await createApp('stalled');
   await world.patchPolicy('stalled', { targets: [{ kind: 'Deployment', name: 'missing' }] });
   await untilEvent('Blocked', ({ data }) => data.reason === 'TargetNotFound');
 });
 
-test('a team is notified of its own policies by a target in its namespace, whose status says what is wrong with it', async () => {
+test('a NotificationTarget notifies a team of policies in its namespace, and shows problems in its status', async () => {
   const path = `/apis/operator.technomad.dev/v1/namespaces/${world.namespace}/notificationtargets`;
   const create = async (name: string, spec: object) =>
     world.cluster.request('POST', path, { apiVersion: 'operator.technomad.dev/v1', kind: 'NotificationTarget', metadata: { name }, spec });
@@ -230,7 +230,7 @@ test('a team is notified of its own policies by a target in its namespace, whose
   assert.equal(await reasonOf('forbidden').then((found) => found?.reason), 'HostNotAllowed');
 });
 
-test('what a target does not accept is shown with the push that it was about, without an address', async () => {
+test('a notification that its target refuses is shown with the push, without the address of the target', async () => {
   const path = `/apis/operator.technomad.dev/v1/namespaces/${world.namespace}`;
   await world.cluster.request('POST', `/api/v1/namespaces/${world.namespace}/secrets`, {
     metadata: { name: 'strict-chat' },

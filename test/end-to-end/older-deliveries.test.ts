@@ -28,7 +28,7 @@ async function waitForApproval(name: string) {
   return { digest, pipeline };
 }
 
-it('an image that waited for approval when a newer one was selected', limit, async () => {
+it('announce --wait fails for an image that waited for approval when a newer image was selected', limit, async () => {
   const { pipeline } = await waitForApproval('newer');
   await world.push('newer', '1.0.2');
   await announceElsewhere('newer', '1.0.2');
@@ -38,7 +38,7 @@ it('an image that waited for approval when a newer one was selected', limit, asy
   assert.match(out, /1\.0\.1: it does not run\n$/);
 });
 
-it('an image that a poll had found before its push: its pipeline ends well when it is approved and runs', limit, async () => {
+it('announce --wait succeeds for an image that a poll had found before its push, when it is approved and runs', limit, async () => {
   const name = 'found';
   await world.create(name);
   await world.world.patchPolicy(name, { update: { mode: 'Approval' } });
@@ -53,7 +53,7 @@ it('an image that a poll had found before its push: its pipeline ends well when 
   assert.equal(code, 0, out);
 });
 
-it('an image that a person rejects while it waits', limit, async () => {
+it('announce --wait fails for an image that a person rejects while it waits', limit, async () => {
   const { pipeline, digest } = await waitForApproval('rejected');
   await world.world.annotate(world.world.policyPath('rejected'), { 'operator.technomad.dev/reject': `1.0.1@${digest}` });
   const { code, out } = await pipeline.end;
@@ -61,7 +61,7 @@ it('an image that a person rejects while it waits', limit, async () => {
   assert.match(out, /rejected: failed: RejectedDigest: .*rejected/);
 });
 
-it('an image whose policy is deleted while it waits', limit, async () => {
+it('announce --wait fails for an image whose policy is deleted while it waits', limit, async () => {
   const { pipeline } = await waitForApproval('deleted');
   await world.world.cluster.request('DELETE', world.world.policyPath('deleted'));
   const { code, out } = await pipeline.end;
@@ -69,14 +69,14 @@ it('an image whose policy is deleted while it waits', limit, async () => {
   assert.match(out, /deleted: \w+: PolicyGone: /);
 });
 
-it('an image that a person sets by hand while it waits', limit, async () => {
+it('announce --wait succeeds for an image that a person sets manually while it waits', limit, async () => {
   const { pipeline } = await waitForApproval('by-hand');
   await world.world.setImage('by-hand', world.image('by-hand', '1.0.1'));
   const { code, out } = await pipeline.end;
   assert.equal(code, 0, out);
 });
 
-it('an image that was still rolling out when a newer one was applied', limit, async () => {
+it('announce --wait fails for an image that was still rolling out when a newer image was applied', limit, async () => {
   await world.create('quick');
   await world.push('quick', '1.0.1');
   const pipeline = world.startPipeline(world.image('quick', '1.0.1'));
@@ -88,7 +88,7 @@ it('an image that was still rolling out when a newer one was applied', limit, as
   assert.match(out, /quick: superseded: Superseded: 1\.0\.2 has replaced 1\.0\.1/);
 });
 
-it('an image that another receiver has announced as well: both say how its rollout ends', limit, async () => {
+it('announce --wait reports the failed rollout of an image that another receiver has announced before', limit, async () => {
   await world.create('twice');
   await world.push('twice', '1.0.1');
   await announceElsewhere('twice', '1.0.1');
@@ -101,7 +101,7 @@ it('an image that another receiver has announced as well: both say how its rollo
   assert.match(out, /twice: failed: (?:RolledBack|RolloutFailed): /);
 });
 
-it('an image of a policy that watches no rollouts', limit, async () => {
+it('announce --wait fails for an image of a policy that watches no rollouts', limit, async () => {
   await world.create('unwatched', { watch: false });
   await world.push('unwatched', '1.0.1');
   const { code, out } = await world.startPipeline(world.image('unwatched', '1.0.1')).end;
@@ -109,7 +109,7 @@ it('an image of a policy that watches no rollouts', limit, async () => {
   assert.match(out, /1\.0\.1: workloads are changed, and whether it runs is not watched: --until changed waits for no more\n$/);
 });
 
-it('an announced digest that the registry does not have', limit, async () => {
+it('announce --wait fails for an announced digest that the registry does not have', limit, async () => {
   await world.create('wrong');
   await world.push('wrong', '1.0.1');
   const claimed = `sha256:${'a'.repeat(64)}`;
@@ -119,7 +119,7 @@ it('an announced digest that the registry does not have', limit, async () => {
   assert.equal(code, 1, out);
 });
 
-it('an image that waits for its age: its pipeline ends well when it runs', limit, async () => {
+it('announce --wait succeeds for an image that waits for its age, when it runs', limit, async () => {
   await world.create('young');
   await world.world.patchPolicy('young', { minAge: '8s' });
   await world.push('young', '1.0.1');

@@ -120,7 +120,7 @@ describe('policies of v1alpha1', () => {
     await waitFor('the edit to be looked at', async () => (await world.readStatus('late')).observedGeneration === generation + 1);
   });
 
-  it('a problem of one is reported in its own words', async () => {
+  it('have their problems reported in words of v1alpha1', async () => {
     await createPolicy('broken', { strategy: 'SemVer', pattern: 'banana' });
     const stalled = await world.waitForCondition('broken', 'Stalled', 'InvalidTagPolicy');
     assert.match(stalled.message, /^spec\.tagPolicy\.pattern: .*banana/);

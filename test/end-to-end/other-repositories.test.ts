@@ -107,7 +107,7 @@ describe('policies that name a private repository of another tenant', () => {
     return body;
   };
 
-  it('show it to nobody who is limited to their namespace, in events, statuses and Events', async () => {
+  it('do not show it in events, statuses and Events to users who are limited to their namespace', async () => {
     await push('1.4.7');
     await deliver(service, harborBody(registry.host, 'shop/web', [{ tag: '1.4.7' }]));
     await world.waitForImage('web', image('1.4.7'));

@@ -110,7 +110,7 @@ describe('outages', () => {
     await service.stop();
   });
 
-  it('API server goes down: webhooks are accepted meanwhile, and take effect afterwards', async () => {
+  it('API server goes down: webhooks are accepted during the outage, and take effect afterwards', async () => {
     const service = await world.start();
     await prepare('away');
     await world.waitForFirstLook('away');

@@ -58,7 +58,7 @@ describe('overload', () => {
     await waitFor('readiness', async () => (await fetch(`${receiver.operationsUrl}/readyz`)).status === 200);
   });
 
-  it('and workers return: everything is processed, there is room, and new pushes are accepted and applied', async () => {
+  it('ends when workers return: all accepted pushes are processed, and new ones are accepted and applied', async () => {
     const { host } = world.quiet;
     // What runs is higher than all that was pushed: a record is what each of them leaves, and together they need more room than there is.
     await pushImage({ host, repository: 'flood/app', tag: '2.0.0' });
@@ -80,7 +80,7 @@ describe('overload', () => {
     await worker.stop();
   });
 
-  it('and a flood on two receivers at once: both can still shut down', async () => {
+  it('of two receivers that are flooded simultaneously: both can still shut down', async () => {
     const secondReceiver = await world.start({ roles: 'receive' });
     let answered = 0;
     const flooding = Array.from({ length: 16 }, async (_, index) => {

@@ -171,7 +171,7 @@ describe('the permissions of the chart', () => {
     await service.stop();
   });
 
-  it('let the other namespaces work where one of the watched namespaces is forbidden, and that one as soon as it is allowed', async () => {
+  it('let other watched namespaces work while one of them is forbidden, and that one as soon as it is allowed', async () => {
     const late = await world.cluster.namespace('late');
     const watched = [world.namespace, late];
     const kubeconfig = await grant('work', 'partly', { watched: [world.namespace] });
@@ -197,7 +197,7 @@ describe('the permissions of the chart', () => {
     await service.stop();
   });
 
-  it('are enough for checks that run Jobs and make AnalysisRuns, and all that these add are used', async () => {
+  it('are enough for checks by Jobs and AnalysisRuns, and all additional permissions for these are used', async () => {
     const kubeconfig = await grant('work', 'checks', { checkJobs: true, analysis: true });
     const service = await world.start({ kubeconfig, roles: 'receive,work', config: { checks: { jobs: true, analysis: true } } });
     for (const name of ['analysistemplate', 'analysisrun']) await installDefinition(world.cluster, name);
@@ -235,7 +235,7 @@ describe('the permissions of the chart', () => {
     await service.stop();
   });
 
-  it('without these are not enough for such checks: nothing else lets the service create what runs', async () => {
+  it('do not let the service create Jobs and AnalysisRuns without the permissions for checks', async () => {
     const kubeconfig = await grant('work', 'unasked');
     const client = await openKubeClient({ kubeconfig, requestTimeoutMs: 60_000 });
     for (const path of ['/apis/batch/v1', '/apis/argoproj.io/v1alpha1'].map((group) => `${group}/namespaces/${world.namespace}`)) {

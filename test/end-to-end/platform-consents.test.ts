@@ -19,7 +19,7 @@ before(async () => {
 });
 after(() => world.stop());
 
-test('a base policy without workloads examines those of its namespace and of all namespaces that consent', async () => {
+test('a policy of a base without spec.workloads examines those of its namespace and of all namespaces with consent', async () => {
   const { host } = world.quiet;
   await buildImage({ host, repository: 'library/java', tag: '21.0.1' }, { layers: 'os java' });
   const [consenting, silent] = [await world.cluster.namespace('consenting'), await world.cluster.namespace('silent')];
@@ -54,7 +54,7 @@ test('a base policy without workloads examines those of its namespace and of all
   await service.stop();
 });
 
-test('workloads are changed where the operator grants that, and nowhere else', async () => {
+test('workloads are changed in namespaces whose permissions the operator grants, and nowhere else', async () => {
   const repository = `${world.quiet.host}/shop/web`;
   const consents = [{ policiesFrom: world.namespace, namespaces: ['team-*'] }];
   await world.start({ config: { consents } });

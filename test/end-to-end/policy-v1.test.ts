@@ -28,7 +28,7 @@ describe('a policy in v1', () => {
     await world.createPolicy(name, `${world.registry.host}/shop/${name}`, any, more);
   };
 
-  it('compares what is extracted, and only of tags that the filter allows', async () => {
+  it('compares the extracted parts of tags, and only of tags that the filter allows', async () => {
     await push('parts', 'v1.0.0-prod');
     await world.createDeployment('parts', image('parts', 'v1.0.0-prod'));
     await world.createPolicy('parts', `${world.registry.host}/shop/parts`, any, {

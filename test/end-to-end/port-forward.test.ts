@@ -109,7 +109,7 @@ describe('a command without --server', () => {
     assert.match((await run('events', [], stranger)).err, /may not list pods in the namespace/);
   });
 
-  it('says what the node says where nothing listens on the port', async () => {
+  it('reports the message of the node if nothing listens on the port', async () => {
     await removePod(namespace, 'work');
     await createPod(namespace, 'deaf', 1);
     const { code, err } = await run('events');
@@ -118,7 +118,7 @@ describe('a command without --server', () => {
     await removePod(namespace, 'deaf');
   });
 
-  it('sends no token to a server with http, unless that is accepted', async () => {
+  it('sends no token to a server with http unless --insecure allows that', async () => {
     const received: string[] = [];
     const listener = createServer((socket) => socket.on('data', (data: Buffer) => received.push(data.toString('utf8')))).listen(
       0,

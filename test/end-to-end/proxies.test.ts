@@ -121,7 +121,7 @@ describe('behind a proxy', () => {
     await arrives('chat.example.com:8080/s3cret-of-the-chat');
   });
 
-  test('rebuilds are requested', async () => {
+  test('rebuilds are requested from CI systems', async () => {
     const { cluster, namespace, quiet } = world;
     const build = (repository: string, tag: string, layers: string) =>
       buildImage(

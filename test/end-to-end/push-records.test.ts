@@ -77,7 +77,7 @@ describe('the record of a push', () => {
     assert.deepEqual([last?.afterMs, last?.verifiedMs], [first?.afterMs, first?.verifiedMs]);
   });
 
-  it('is not needed for a rollback: "previous" is what ran before a change whose status cannot be written, and the change does not come back', async () => {
+  it('is not needed for a rollback to "previous", which undoes a change whose status could not be written', async () => {
     const name = await prepare('rolled-back');
     await waitUntilDone(await send(name));
     await push(name, '1.0.2');

@@ -32,7 +32,7 @@ const waitForImage = (what: string, isReached: (one: NonNullable<BaseStatus['dep
     return found !== undefined && isReached(found) && found;
   });
 
-test('the image is rebased with the push Secret, and its workload runs it', async () => {
+test('an image is rebased with the push Secret, and its workload runs the rebased image', async () => {
   const { host } = world.registry;
   const base = pushed.order.newBase.source.path;
   await world.createDeployment('web', `${pushed.app}:1.2.3`);
@@ -63,7 +63,7 @@ test('the image is rebased with the push Secret, and its workload runs it', asyn
   await world.waitForImage('web', `${pushed.app}:${rebased.rebased}`);
 });
 
-test('nothing is rebased onto a base that is not signed, and what is rebased on a signed one is signed', async () => {
+test('no image is rebased onto a base without a signature, and an image rebased onto a signed base is signed', async () => {
   const { host } = world.registry;
   const { app, order, digests } = await pushJava({ registry: host, proxy: host });
   const [publisher, team] = [ecSigner(), ecSigner()];

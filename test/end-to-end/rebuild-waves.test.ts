@@ -123,7 +123,7 @@ test('the canary is rebuilt and rolled out before the others', async () => {
   assert.deepEqual(requested.toSorted(), apps);
 });
 
-test('a base whose canary is rolled back is rejected, and nobody else is rebuilt on it', async () => {
+test('a base whose canary is rolled back is rejected, and no other image is rebuilt on it', async () => {
   requested.length = 0;
   [java, patch] = ['java3', 2];
   kubelet.crashes = (image) => image.endsWith(':1.0.2');

@@ -43,7 +43,7 @@ describe('a recreated workload', () => {
     ['kubectl', 'kubectl-client-side-apply', { strategy: 'SemVer' }, '1.1.0'],
     ['mutable', 'helm', { strategy: 'Latest' }, 'latest'],
   ] as const)
-    it(`recreated by ${manager} is updated to what ${tagPolicy.strategy} selects, however often`, async () => {
+    it(`recreated by ${manager} is updated to the image that ${tagPolicy.strategy} selects, however often`, async () => {
       const wanted = await create(name, manager, tagPolicy, latest);
       for (let times = 2; times <= 4; times++) {
         await uninstall(name);

@@ -99,7 +99,7 @@ describe('Redis', () => {
     assertPatchedTimes(await world.waitForImage('replica', imageOf('replica')), 1);
   });
 
-  it('not durable: reported in log and readiness, refused where the configuration says so, and silent where that is allowed', async () => {
+  it('not durable: reported in log and readiness, refused or ignored if the configuration says so', async () => {
     const configured = (durability: string) => ({ roles: 'receive', config: { redis: { url: world.redis.url, durability } } });
     const [strict, careless] = await Promise.all([world.start(configured('enforce')), world.start(configured('ignore'))]);
     await runRedisCommand('CONFIG SET appendonly no');

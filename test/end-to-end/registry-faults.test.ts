@@ -34,7 +34,7 @@ describe('a registry that is slow to become consistent', () => {
     ['stale', 'said which digest is new', fakeImage('2')],
     ['stale-unsaid', 'named no digest, as Docker Hub and Quay do', undefined],
   ] as const) {
-    it(`still shows the old digest of a mutable tag at first, and the sender ${said}: only the new one is applied`, async () => {
+    it(`still shows the old digest of a mutable tag at first, and the sender ${said}: only the new digest is applied`, async () => {
       await watch(name, 'Latest', 'latest');
       fake.setTag(`shop/${name}`, 'latest', fakeImage('2'));
       fake.staleFor(`shop/${name}`, 'latest', fakeImage('1'), 5);

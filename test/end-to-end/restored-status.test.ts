@@ -11,7 +11,7 @@ describe('a status whose observed generation does not exist yet', () => {
   });
   after(() => world.stop());
 
-  it('is still written', async () => {
+  it('does not prevent the service from writing a new status', async () => {
     const repository = `${world.quiet.host}/shop/restored`;
     await pushImage({ host: world.quiet.host, repository: 'shop/restored', tag: '1.0.0', content: '1.0.0' });
     await world.createDeployment('restored', `${repository}:1.0.0`);

@@ -38,7 +38,7 @@ describe('an image of the policy in another form', () => {
   };
   for (const [form, write] of Object.entries(forms)) {
     for (const pin of ['Tag', 'Digest'] as const) {
-      it(`is what the policy applied, ${form} with pin: ${pin}, and the next push is applied`, async () => {
+      it(`counts as applied by the policy, ${form} with pin: ${pin}, and the next push is applied`, async () => {
         const name = `${form.replaceAll(/[^a-z]+/g, '-')}-${pin.toLowerCase()}`;
         const repository = `${world.registry.host}/shop/${name}`;
         await push(name, '1.0.0');

@@ -23,7 +23,7 @@ describe('a policy that follows a mutable tag, with a workload that was rolled b
     return { first, before };
   };
 
-  it('updates it after a failed rollout', async () => {
+  it('updates the workload after a failed rollout', async () => {
     const { world, kubelet, image, push, announce, waitForReady, waitForResults } = rollouts;
     const { first: failed } = await create('job', {});
     await kubelet.cannotPull('job', `${image('job', 'latest')}@${failed}`, 'not found');
@@ -40,7 +40,7 @@ describe('a policy that follows a mutable tag, with a workload that was rolled b
     await waitForResults('job', 'latest Webhook RolledOut', '1.2.0 Rollback RolledOut', 'latest PolicyChange RolledBack');
   });
 
-  it('updates it after a rollback that a user requested', async () => {
+  it('updates the workload after a rollback that a user requested', async () => {
     const { world, image, push, announce, waitForReady } = rollouts;
     const { first: left, before: previous } = await create('asked', { watch: false });
     await waitFor('the change to be in the history', async () => (await world.readStatus('asked')).history?.length === 1);

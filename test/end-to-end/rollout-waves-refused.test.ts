@@ -94,7 +94,7 @@ describe('a workload whose change the API server refuses', () => {
     await waitFor('the end of the wait', async () => (await world.readStatus('app')).waiting === undefined);
   });
 
-  it('ends the roll-out after maxFailures, until it is accepted again', async () => {
+  it('ends the rollout after maxFailures, until the API server accepts the change', async () => {
     await world.cluster.request('PATCH', world.policyPath('app'), { spec: { rollout: { waves: { maxFailures: 1 } } } });
     await update('1.0.2');
     await waitFor('the policy to be stalled with 1.0.2', async () => {

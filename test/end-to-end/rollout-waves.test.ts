@@ -104,7 +104,7 @@ describe('the waves of a policy', () => {
     assert.deepEqual([waiting, rollouts?.done, rejected], [undefined, names.length, undefined]);
   });
 
-  it('pause after a wave, and say what they wait for', async () => {
+  it('pause after a wave, and the status says what they wait for', async () => {
     await setWaves({ pause: '2h' });
     await update('1.0.2');
     const paused = await waitForStatus('the pause', ({ waiting }) => waiting?.reason === 'WavePause');
@@ -122,7 +122,7 @@ describe('the waves of a policy', () => {
     assert.ok(seen.most <= 4, `${seen.most} were rolling out at the same time`);
   });
 
-  it('end with the canaries where the image is bad: they are rolled back, and no other workload is changed', async () => {
+  it('end with the canaries if the image is bad: the canaries are rolled back, and no other workload is changed', async () => {
     kubelet.crashes = (one) => one === image('1.0.3');
     const digest = await update('1.0.3');
     const status = await waitForStatus('the canaries to be rolled back', ({ rollouts }) => rollouts?.rolledBack === canaries.length);
@@ -135,7 +135,7 @@ describe('the waves of a policy', () => {
     for (const { name } of seen.changes) assert.ok(canaries.includes(name), `${name} was changed`);
   });
 
-  it('go on after fewer failures than maxFailures, and try the failed workload again only after a release', async () => {
+  it('continue after fewer failures than maxFailures, and retry the failed workload only after a release', async () => {
     const [broken = ''] = others;
     await setWaves({ maxFailures: 2, maxParallel: 10 });
     kubelet.crashes = (one, pod) => one === image('1.0.4') && pod.startsWith(`${broken}-`);

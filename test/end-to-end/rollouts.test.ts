@@ -159,7 +159,7 @@ describe('rollouts', () => {
   };
 
   // Each is tried again only after a minute.
-  describe('are rolled back for what others did, and the image is not rejected but tried again', { concurrency: true }, () => {
+  describe('are rolled back for a fault outside of the image, which is not rejected but retried', { concurrency: true }, () => {
     for (const [name, against, happen, message] of faults) it(`${against}: ${name}`, () => isTriedAgain(name, against, happen, message));
   });
 
@@ -177,7 +177,7 @@ describe('rollouts', () => {
     await secondWorker.stop();
   });
 
-  it('stop with Hold until there is something newer', async () => {
+  it('stop with onFailure: Hold until there is a newer image', async () => {
     await create('held', { onFailure: 'Hold' });
     await update('held', '1.0.1');
     await kubelet.cannotPull('held', image('held', '1.0.1'), 'not found');
@@ -206,7 +206,7 @@ describe('rollouts', () => {
     await waitForReady('told', 'UpToDate');
   });
 
-  it('are replaced by that of a newer push', async () => {
+  it('are superseded by the rollout of a newer push', async () => {
     await create('overtaken');
     await update('overtaken', '1.0.1');
     await kubelet.findPod('overtaken', image('overtaken', '1.0.1'));
@@ -217,7 +217,7 @@ describe('rollouts', () => {
     await waitForReady('overtaken', 'UpToDate');
   });
 
-  it('are reported as not watched where that is impossible', async () => {
+  it('are reported as not watched if the workload is paused', async () => {
     await create('still');
     await update('still', '1.0.1');
     await kubelet.becomesReady('still', image('still', '1.0.1'));
@@ -234,7 +234,7 @@ describe('rollouts', () => {
     assert.match((await waitForReady('still', 'RejectedDigest')).message, /not watched: it is paused/);
   });
 
-  it('are followed to their end when the service was down, whatever happened meanwhile', async () => {
+  it('are watched to their end after an outage of the service, whatever happened during it', async () => {
     await create('away');
     await create('away-broken');
     await update('away', '1.0.1');
@@ -249,7 +249,7 @@ describe('rollouts', () => {
     assertPatchedTimes(await world.readDeployment('away-broken'), 2);
   });
 
-  it('of thirty workloads are rolled back only for the one that fails, and the status stays small', async () => {
+  it('of thirty workloads are rolled back only for the workload that fails, and the status stays small', async () => {
     const names = Array.from({ length: 30 }, (_, index) => `many-${index}`);
     const broken = 'many-17';
     await push('many', '1.0.0');

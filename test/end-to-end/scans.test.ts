@@ -70,13 +70,13 @@ describe('Harbor', () => {
     return push(name, '1.1.0');
   };
 
-  it('that announces a replication but no push has the image updated', async () => {
+  it('that announces a replication but no push causes the image to be updated', async () => {
     await runFirst('alone');
     await deliver('harbor', announceReplication('alone', '1.1.0'));
     await world.waitForImage('alone', image('alone', '1.1.0'));
   });
 
-  it('that announces a replication and its push has the image updated once', async () => {
+  it('that announces a replication and its push causes one update of the image', async () => {
     const digest = await runFirst('both');
     const ids = [
       await deliver('harbor', announcePush('both', '1.1.0', digest)),
@@ -87,7 +87,7 @@ describe('Harbor', () => {
   });
 
   for (const end of ['COMPLETED', 'FAILED'])
-    it(`that scans images first has the image updated when the scan is ${end}, not before, by the push and the replication together once`, async () => {
+    it(`that scans images first causes one update when the scan is ${end}, not before, for push and replication together`, async () => {
       const name = `scan-${end.toLowerCase()}`;
       const digest = await runFirst(name);
       const ids = [
@@ -105,14 +105,14 @@ describe('Harbor', () => {
       assertPatchedTimes(await world.waitForImage(name, image(name, '1.1.0')), 1);
     });
 
-  it('that scans images first and announces a scan before its push has the image updated at once', async () => {
+  it('that announces a scan before the push causes an immediate update of the image', async () => {
     const digest = await runFirst('before');
     await deliver('scanning', announceScan('before', digest));
     await deliver('scanning', announcePush('before', '1.1.0', digest));
     await world.waitForImage('before', image('before', '1.1.0'));
   });
 
-  it('that announces the report of a scan has the policies look again that ask for it, and no others', async () => {
+  it('that announces the report of a scan causes a reconcile of the policies that use reports, and no others', async () => {
     const verify = { vulnerabilities: { harbor: true } };
     const digest = await runFirst('asking', { verify, update: { pin: 'Tag' } });
     await runFirst('silent');
@@ -127,7 +127,7 @@ describe('Harbor', () => {
     assertPatchedTimes(await world.readDeployment('silent'), 0);
   });
 
-  it('whose push waits for a scan keeps it through a restart', async () => {
+  it('whose scan is not over lets the push wait, also through a restart', async () => {
     const digest = await runFirst('restarted');
     const id = await deliver('scanning', announcePush('restarted', '1.1.0', digest));
     await service.kill9();

@@ -71,7 +71,7 @@ describe('a policy that requires signatures', () => {
     await world.waitForCondition('simple', 'Ready', 'UpToDate');
   });
 
-  test('does not deploy an image until it has a bundle of cosign 3, found by the fallback tag', async () => {
+  test('does not deploy an image until it has a bundle of cosign 3, which is found by the fallback tag', async () => {
     const { imageLocation, push, runs } = await startSigned('bundle');
     const { digest } = await push('1.1.0');
     await world.waitForCondition('bundle', 'Reconciling', 'NotSigned');
@@ -89,7 +89,7 @@ describe('a policy that requires signatures', () => {
     await runs('1.2.0', second.digest);
   });
 
-  test('is stalled at once by a signature with another key, until the right one is added', async () => {
+  test('is stalled immediately by a signature with another key, until the right signature is added', async () => {
     const { imageLocation, push, runs, stillRuns } = await startSigned('wrong-key');
     const wrong = digestOf(Buffer.from('something else'));
     const { digest } = await push('1.1.0');
@@ -116,7 +116,7 @@ describe('a policy that requires signatures', () => {
     await stillRuns();
   });
 
-  test('is stalled while its key is missing, and continues when it is there', async () => {
+  test('is stalled while its key is missing, and continues when the key is added', async () => {
     const imageLocation = { host: world.registry.host, repository: 'shop/no-key' };
     const image = `${imageLocation.host}/${imageLocation.repository}`;
     const { digest } = await pushImage({ ...imageLocation, tag: '1.1.0' });

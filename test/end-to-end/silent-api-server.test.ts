@@ -39,7 +39,7 @@ describe('a watch of the policies that died silently', () => {
     return replies.every((reply) => reply.startsWith(':0'));
   };
 
-  it('does not let a policy act that was suspended, deleted or narrowed since', async () => {
+  it('does not let the service act for a policy that was suspended, deleted or narrowed since', async () => {
     const names = ['suspended', 'deleted', 'narrowed', 'kept'];
     for (const name of names) {
       await push(name, '1.0.0');

@@ -64,7 +64,7 @@ async function isSelected(name: string): Promise<boolean> {
   return status.latest !== undefined && status.images !== undefined;
 }
 
-test('many jobs for a policy whose registry does not answer leave workers to the others', async () => {
+test('many jobs for a policy of a base whose registry does not answer leave workers to other policies', async () => {
   await buildImage({ host: world.registry.host, repository: basePath, tag: '21' }, { layers: 'os java1' });
   await create('slow', silentHost);
   await waitFor('the policy to be reconciled', () => isSelected('slow'));

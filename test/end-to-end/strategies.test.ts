@@ -121,7 +121,7 @@ describe('a policy that selects by more than names', () => {
     await waitFor('the policy not to be stalled', async () => (await world.condition('arm', 'Stalled')) === undefined);
   });
 
-  it('waits for an image to reach its minimum age, across a restart and a wiped Redis, and then for the next one', async () => {
+  it('waits for an image to reach its minimum age, across a restart and an emptied Redis, and then for the next image', async () => {
     const host = world.quiet.host;
     const image = (tag: string) => `${host}/shop/aged:${tag}`;
     const push = (tag: string) => pushImage({ host, repository: 'shop/aged', tag, content: `aged ${tag}` });

@@ -85,7 +85,7 @@ describe('a change on its way', () => {
       takeBack: (path) => world.cluster.request('PATCH', path, { metadata: { labels: { uses: null } } }, 'application/merge-patch+json'),
     },
     {
-      what: 'the Deployment is created anew without the label that selected it',
+      what: 'the Deployment is recreated without the label that selected it',
       name: 'anew',
       async takeBack(path, namespace) {
         await world.cluster.request('DELETE', path);
@@ -116,7 +116,7 @@ describe('a change on its way', () => {
     });
   }
 
-  it('does not undo what somebody did after another replica had made the same change', async () => {
+  it('does not undo a manual change that somebody made after another replica had made the same change', async () => {
     const name = 'overtaken';
     await push(name, '1.0.0');
     await createDeployment(world.namespace, name, {});
@@ -137,7 +137,7 @@ describe('a change on its way', () => {
     await other.stop();
   });
 
-  it('is planned anew when an approval was taken back unseen, and the API server says so after the registry has answered', async () => {
+  it('is planned again when the API server shows a withdrawn approval that the watch has not reported', async () => {
     const name = 'approved';
     await push(name, '1.0.0');
     await createDeployment(world.namespace, name, {});

@@ -225,7 +225,7 @@ describe('targets of every kind', () => {
     await removeKind(world.cluster, machine);
   });
 
-  it('shared by two policies get both images, each in one change, 200 times at the same moment', async () => {
+  it('shared by two policies get both images, each in one change, over 200 rounds of simultaneous pushes', async () => {
     const { host } = world.quiet;
     const names = ['left', 'right'];
     const image = (name: string, round: number) => `${host}/pair/${name}:1.${round}.0`;
@@ -263,7 +263,7 @@ describe('a service without permission to list a kind', () => {
   });
   after(() => world.stop());
 
-  it('reports that in the policies that need it, updates the others, and continues when it is granted', async () => {
+  it('reports the missing permission in the policies that need it, updates other policies, and continues when it is granted', async () => {
     const { host } = world.registry;
     const push = (tag: string) => pushImage({ host, repository: 'shop/narrow', tag, content: tag });
     await push('1.0.0');

@@ -177,7 +177,7 @@ describe('traces', () => {
     assert.deepEqual(decisionsOf(spans, 'asking'), ['decision ApprovalRequired', 'blocked ApprovalRequired']);
   });
 
-  it('say when nobody watches an image', async () => {
+  it('show that no policy watches an image', async () => {
     const { id } = await announce('nobody', '1.0.0');
     const spans = await traceOf(id, 'process push');
     assert.deepEqual(

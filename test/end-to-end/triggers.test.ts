@@ -90,7 +90,7 @@ async function readStatus(): Promise<BaseStatus> {
   return ((await world.cluster.request('GET', policies('java'))) as { status?: BaseStatus }).status ?? {};
 }
 
-test('each source is requested once in effect, over a CI system that fails and workers that are killed', async () => {
+test('each rebuild is requested once in effect, although the CI system fails and workers are killed', async () => {
   await pushBase('java1');
   for (let index = 0; index < sources; index++) {
     await pushApp(`app${index}`, 'java1', `https://git.example.com/shop/app${index}`);
@@ -154,7 +154,7 @@ test('each source is requested once in effect, over a CI system that fails and w
   );
 });
 
-test('a host that the configuration does not name is not called, and the status says what to do', async () => {
+test('a CI system on a host that the configuration does not name is not called, and the status says what to do', async () => {
   const other = ci.tries.size;
   await service.stop();
   await service.restart();

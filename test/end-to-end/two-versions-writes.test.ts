@@ -58,7 +58,7 @@ describe('a policy that is written in both versions', () => {
 
   for (const [how, { create, write }] of Object.entries(ways)) {
     for (const [what, added, editedChoice] of additions) {
-      it(`created in v1alpha1, then ${what} in v1, then ${how} of v1alpha1: the file wins, and what only v1 has stays`, async () => {
+      it(`created in v1alpha1, then ${what} in v1, then ${how} of v1alpha1: the file wins, and fields that only v1 has stay`, async () => {
         const name = freshName();
         const file = fileOf('v1alpha1', name, olderSpec);
         await create(world, file);
@@ -101,7 +101,7 @@ describe('a policy that is written in both versions', () => {
       assert.deepEqual({ ...hidden.spec, tagPolicy: olderEdited.tagPolicy }, visible.spec);
     });
 
-    it(`created in v1, then ${how} of v1alpha1 by a client that never saw v1: what only v1 has stays`, async () => {
+    it(`created in v1, then ${how} of v1alpha1 by a client that never saw v1: fields that only v1 has stay`, async () => {
       const { metadata } = await world.create('v1', { ...newer, minAge: '30m', suspend: true });
       const name = String(metadata['name']);
       await write(world, fileOf('v1alpha1', name, olderEdited));
@@ -179,7 +179,7 @@ describe('the status in both versions', () => {
     });
   });
 
-  it('keeps what only v1 has when an older service writes it, as a patch or as a whole', async () => {
+  it('keeps fields that only v1 has when an older service patches or replaces it', async () => {
     const laterTime = '2026-11-21T11:00:00Z';
     const stalled = { ...condition, type: 'Stalled', reason: 'NoMatchingTag', message: 'none', lastTransitionTime: laterTime };
     await patchStatus('v1alpha1', { lastAppliedTag: '1.5.0', lastCheckedTime: laterTime, conditions: [condition, stalled] });
@@ -203,7 +203,7 @@ describe('the status in both versions', () => {
     assert.deepEqual(await statusOf('v1alpha1'), { lastAppliedTag: '1.7.0', v1: changedStatus });
   });
 
-  it('loses what only v1 has when it is written as a whole without what v1alpha1 carries', async () => {
+  it('loses fields that only v1 has when it is replaced without the field in which v1alpha1 carries them', async () => {
     const otherPolicy = nameOf(await world.create('v1', newer));
     await world.patch('v1', `${otherPolicy}/status`, { status: onlyNewer });
     const view = await world.read('v1alpha1', otherPolicy);
@@ -211,7 +211,7 @@ describe('the status in both versions', () => {
     assert.deepEqual((await world.read('v1', otherPolicy)).status, { lastAppliedTag: '1.6.0' });
   });
 
-  it('does not change with a write of the spec, whatever is written', async () => {
+  it('does not change with a write of the spec, whatever the write contains', async () => {
     const before = await world.read('v1', name);
     assert.equal(before.metadata['generation'], 1, 'a write of the status counts for nothing');
     const view = await world.read('v1alpha1', name);

@@ -27,7 +27,7 @@ for (const storage of ['v1', 'v1alpha1'] as const) {
     after(() => world.stop());
 
     for (const [index, spec] of newerSpecs.entries()) {
-      it(`include sample ${index} of v1`, async () => {
+      it(`keep sample ${index} of v1 when v1alpha1 is written back or edited`, async () => {
         const first = await world.create('v1', spec);
         const name = nameOf(first);
         created.push(name);
@@ -55,7 +55,7 @@ for (const storage of ['v1', 'v1alpha1'] as const) {
     }
 
     for (const [index, spec] of olderSpecs.entries()) {
-      it(`include sample ${index} of v1alpha1`, async () => {
+      it(`keep sample ${index} of v1alpha1 when v1 is written back or edited`, async () => {
         const first = withoutNotes(await world.create('v1alpha1', spec));
         const name = nameOf(first);
         created.push(name);

@@ -31,7 +31,7 @@ describe('a replica whose watches died silently', () => {
   const push = (name: string, tag: string) => pushImage({ host: world.quiet.host, repository: `shop/${name}`, tag, content: tag });
   const createPolicy = (name: string) => world.createPolicy(name, `${world.quiet.host}/shop/${name}`, { strategy: 'SemVer' });
 
-  it('applies a push for a policy that it has not heard of, and that another replica has looked at', async () => {
+  it('applies a push for a policy that its watch has not reported and another replica has reconciled', async () => {
     for (const name of ['known', 'unheard']) {
       await push(name, '1.0.0');
       await world.createDeployment(name, image(name, '1.0.0'));
@@ -51,7 +51,7 @@ describe('a replica whose watches died silently', () => {
     assertPatchedTimes(await world.waitForImage('unheard', image('unheard', '2.0.0')), 1);
   });
 
-  it('applies a push that another policy wants, too, when it hears of the policy', async () => {
+  it('applies a push also for a policy of which its watch reports only later', async () => {
     // The one of the other test is blind for minutes, because its watches of workloads are still silent.
     await service.stop();
     service = await world.start({ kubeconfig });

@@ -101,7 +101,7 @@ describe('an upgrade from the version that kept the v1 status in an annotation',
       : { apiVersion: 'operator.technomad.dev/v1alpha1', ...object, spec: viewOf(name), status: shown };
   };
 
-  it('starts with the former definition and policies of all kinds in etcd', async () => {
+  it('begins with the former definition and policies of all shapes in etcd', async () => {
     for (const shape of shapes) {
       await pushImage({ host: world.quiet.host, repository: `shop/${shape}`, tag: '1.0.0', content: shape });
       await world.createDeployment(shape, image(shape));
@@ -122,7 +122,7 @@ describe('an upgrade from the version that kept the v1 status in an annotation',
     await world.cluster.request('PATCH', `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${crdName}/status`, { status });
   });
 
-  it('adds the field with crd apply, keeps specs, and keeps only those statuses that /status could write', async () => {
+  it('keeps with crd apply all specs, and only those statuses that were written through /status', async () => {
     const endpointArgs = ['--conversion-url', endpoint.url, '--ca-file', endpoint.caFile];
     const { code, err } = await runCrd(world.cluster.kubeconfigPath, 'apply', ...endpointArgs);
     assert.equal(code, 0, err);
@@ -151,7 +151,7 @@ describe('an upgrade from the version that kept the v1 status in an annotation',
     }
   });
 
-  it('stores all of them as v1 with migrate, unchanged', async () => {
+  it('stores all policies as v1 with crd migrate, unchanged', async () => {
     const statuses = await Promise.all(shapes.map(async (shape) => (await read('v1', shape)).status));
     const { code, out, err } = await runCommand('crd', ['migrate', '--kubeconfig', world.cluster.kubeconfigPath]);
     assert.equal(code, 0, `${out}${err}`);
@@ -160,7 +160,7 @@ describe('an upgrade from the version that kept the v1 status in an annotation',
     assert.deepEqual(await Promise.all(shapes.map(async (shape) => (await read('v1', shape)).status)), statuses);
   });
 
-  it('deploys none of the forged images, reports the one that was stored, and continues', async () => {
+  it('deploys no image of a forged status, reports the forged status that was stored, and continues', async () => {
     service = await world.start({ roles: 'receive,work' });
     const refusal = await waitFor(
       'the forged history to be refused',

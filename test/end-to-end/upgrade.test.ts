@@ -200,7 +200,7 @@ test('crd migrate can be killed in the middle while users edit policies', async 
   assert.deepEqual(await storedVersions(), ['v1alpha1', 'v1']);
 });
 
-test('crd migrate run again completes, loses no edit and stores everything as v1', async (t) => {
+test('crd migrate, when run again, completes, loses no edit and stores all policies as v1', async (t) => {
   assert.ok(editors);
   const started = performance.now();
   const { code, out, err } = await crd('migrate', '-o', 'json');
@@ -238,13 +238,13 @@ test('each policy still says in v1alpha1 what its author wrote', async () => {
   assert.deepEqual(owned.map(({ metadata }) => metadata.name).slice(0, 3), [], 'the migration owns no field');
 });
 
-test('crd migrate run once more has nothing to do', async () => {
+test('crd migrate has nothing to do after a complete migration', async () => {
   const { code, out } = await crd('migrate');
   assert.equal(code, 0);
   assert.match(out, /^status.storedVersions is \[v1\]: nothing is stored in another version/);
 });
 
-test('--retire is refused while somebody writes v1alpha1, then succeeds, is kept by crd apply, and can be reverted', async () => {
+test('crd migrate --retire is refused while somebody writes v1alpha1, then succeeds, is kept by crd apply, and can be reverted', async () => {
   const refused = await crd('migrate', '--retire', 'v1alpha1');
   assert.equal(refused.code, 1);
   assert.match(refused.out, /not retired, it is still needed:\n {2}shop\/policy-0000: .* wrote it through that version at/);

@@ -18,7 +18,7 @@ describe('a definition with v1 alone', () => {
 
   const readyz = async () => (await fetch(`${service.operationsUrl}/readyz?verbose`)).text();
 
-  it('needs no conversion: no Secret is requested, and that is logged once', async () => {
+  it('needs no conversion: the service requests no Secret, and logs that once', async () => {
     await waitFor('the role to be off', async () =>
       /^\[\+\]conversion certificate ok: not needed: the CustomResourceDefinition has no conversion webhook$/m.test(await readyz()),
     );
@@ -27,7 +27,7 @@ describe('a definition with v1 alone', () => {
     assert.doesNotMatch(log, /will try again/);
   });
 
-  it('gets a certificate once there is something to convert', async () => {
+  it('gets a certificate when a second version is added', async () => {
     const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${crdName}`;
     await world.cluster.request('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'not-there' } });
     await world.cluster.request('PATCH', path, { spec: customResourceDefinition().spec }, 'application/merge-patch+json');

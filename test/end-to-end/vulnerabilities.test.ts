@@ -80,7 +80,7 @@ describe('a policy with rules about vulnerabilities', () => {
       return found !== undefined && pattern.test(JSON.stringify(found)) && found;
     });
 
-  test('applies a signed fix at once, and says which vulnerability it fixes', async () => {
+  test('applies a signed fix immediately, and reports which vulnerability it fixes', async () => {
     const { attest, push, runs, stillRuns } = await startScanned('fixed', unlessCritical);
     const digest = await push('1.0.1');
     const waiting = await world.waitForCondition('fixed', 'Reconciling', 'MinAge');
@@ -179,7 +179,7 @@ describe('a policy with rules about vulnerabilities', () => {
       await started.runs('1.0.2', next);
     });
 
-  test('takes statements of the maker into account', async () => {
+  test('takes VEX statements of the maker of the image into account', async () => {
     const { attest, push, runs } = await startScanned('vex', unlessCritical);
     const digest = await push('1.0.1');
     await attest(digest, scanByTrivy([critical], ago(1)));

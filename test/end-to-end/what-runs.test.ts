@@ -34,7 +34,7 @@ describe('the status of a policy', () => {
     return repository;
   };
 
-  it('shows an older image that somebody sets, and that the policy holds', async () => {
+  it('shows an older image that somebody sets and the policy holds', async () => {
     const repository = await applied('older');
     await world.setImage('older', `${repository}:1.0.0`);
     const { conditions = [], targets } = await waitForRunning('older', '1.0.0');
@@ -56,13 +56,13 @@ describe('the status of a policy', () => {
     assert.equal((await world.readStatus('gone')).running, '<none>');
   });
 
-  it('shows what runs after a rollback that a user asks for', async () => {
+  it('shows the image that runs after a rollback that a user requests', async () => {
     await applied('back');
     await world.annotate(world.policyPath('back'), { 'operator.technomad.dev/rollback-to': 'previous' });
     await waitForRunning('back', '1.0.0');
   });
 
-  it('shows what runs of a suspended policy, also when that changes', async () => {
+  it('shows the image that runs while the policy is suspended, also when the image changes', async () => {
     const repository = await applied('suspended');
     await world.patchPolicy('suspended', { suspend: true });
     await world.waitForCondition('suspended', 'Ready', 'Suspended');
@@ -71,7 +71,7 @@ describe('the status of a policy', () => {
     assert.equal((await world.condition('suspended', 'Ready'))?.reason, 'Suspended');
   });
 
-  it('shows what runs of a policy that cannot be used, also when that changes', async () => {
+  it('shows the image that runs while the policy is invalid, also when the image changes', async () => {
     const repository = `${world.registry.host}/shop/unusable`;
     await push('unusable', '1.0.0');
     await world.createDeployment('unusable', `${repository}:1.0.0`);
@@ -82,7 +82,7 @@ describe('the status of a policy', () => {
     await waitForRunning('unusable', '0.9.0');
   });
 
-  it('shows what runs where the registry cannot be reached, or holds nothing that is selected, also when that changes', async () => {
+  it('shows the image that runs while the registry is unreachable or has no selected tag, also when the image changes', async () => {
     const repositories = { unreachable: '127.0.0.1:1/shop/web', unmatched: `${world.registry.host}/shop/unmatched` };
     await push('unmatched', 'main');
     for (const [name, repository] of Object.entries(repositories)) {
