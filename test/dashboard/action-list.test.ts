@@ -7,7 +7,7 @@ import { policyOf } from '../core/model/samples.ts';
 
 const at = '2026-03-01T12:00:00Z';
 
-it('the page offers the release that the message asks for', () => {
+it('the page of a policy offers the release that the message of its condition asks for', () => {
   for (const reason of ['RetriesExhausted', 'ChangeReverted'] as const) {
     const found = { status: 'True', reason, message: 'release it', lastTransitionTime: at } as const;
     const policy = policyOf({

@@ -61,13 +61,13 @@ const cases: Readonly<Record<string, [action: string, policy: Partial<ImagePolic
 };
 
 for (const [name, [action, policy, says]] of Object.entries(cases))
-  test(`the page says what has become of ${name}`, async (t) => {
+  test(`the page of a policy shows the result of an action: ${name}`, async (t) => {
     const found = policyOf(policy);
     const { get } = openDashboard(t, { policies: { all: () => [found], find: () => found } });
     assert.match((await get(`/policies/shop/web?done=${action}`)).text, says);
   });
 
-test('an action that fails says why on the page that asked for it, where it can be tried again', async (t) => {
+test('the page of a failed action says why it failed, and offers to try it again', async (t) => {
   const found = policyOf();
   const patch = () => Promise.reject(new ActionRefused(503, 'the API server does not answer; try again'));
   const { submit } = openDashboard(t, { policies: { all: () => [found], find: () => found, patch } });

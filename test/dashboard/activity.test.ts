@@ -34,7 +34,7 @@ for (const language of ['en', 'zh-CN,zh;q=0.9'])
     }
   });
 
-test('what people asked for says who and why, and who is not named', async (t) => {
+test('the activity page shows who requested an action and why, and marks requests that name nobody', async (t) => {
   const { get } = openDashboard(t, exampleOptions());
   const { text } = await get('/activity?type=action');
   assert.match(text, /<b>ada@example\.com<\/b> asked for a rollback of <a href="\/policies\/shop\/checkout">/);
@@ -47,7 +47,7 @@ test('what people asked for says who and why, and who is not named', async (t) =
   assert.doesNotMatch(text, /Rollout failed/);
 });
 
-test('text of others is shown as text', async (t) => {
+test('the activity page shows texts of others as text', async (t) => {
   const hostile = `"><img src=x onerror=alert(1)><script>alert(2)</script>'`;
   const change: Activity = {
     type: 'change',
@@ -65,7 +65,7 @@ test('text of others is shown as text', async (t) => {
     assert.doesNotMatch((await get(url)).text, /<img|<script>/, url);
 });
 
-test('pushes and activity are found by label, outcome, namespace and digest, which the address keeps', async (t) => {
+test('pushes and activity are filtered by label, outcome, namespace and digest, and the URL keeps the filters', async (t) => {
   const labelled = policyOf({ namespace: 'shop', name: 'ready', uid: 'labelled', labels: { team: 'blue' } });
   const { get } = openDashboard(t, {
     policies: { all: () => [labelled] },
@@ -88,7 +88,7 @@ test('pushes and activity are found by label, outcome, namespace and digest, whi
     }
 });
 
-test('pages lead on to older entries with the same filters', async (t) => {
+test('the activity page links to older entries with the same filters', async (t) => {
   const many = Array.from(
     { length: 51 },
     (_, index) => ({ type: 'action', at: timeAt(100 - index), action: 'suspend', subject, user: `user-${index}` }) as const,
@@ -101,7 +101,7 @@ test('pages lead on to older entries with the same filters', async (t) => {
   assert.doesNotMatch(text, /user-49/);
 });
 
-test('the list is a file for spreadsheets and for programs, with the same filters', async (t) => {
+test('the activity is exported as CSV and for programs, with the same filters', async (t) => {
   const action = { type: 'action', at: timeAt(0), action: 'approve', subject, value: '1.1.0', user: '=cmd()', why: 'a, "b"' } as const;
   const { get } = openDashboard(t, { added: withActivity(action), records: pushes });
   const csv = await get('/activity.csv?type=action');
@@ -119,7 +119,7 @@ test('the list is a file for spreadsheets and for programs, with the same filter
   );
 });
 
-test('a push is processed again after a confirmation, with a reason', async (t) => {
+test('a push is replayed after a confirmation, with a reason', async (t) => {
   const opened = openDashboard(t, {
     auth: ann('list *', 'get *', 'update shop'),
     identification: sessions,
@@ -138,7 +138,7 @@ test('a push is processed again after a confirmation, with a reason', async (t) 
   );
 });
 
-test('what a receiver ignored cannot be processed again', async (t) => {
+test('a push that a receiver ignored cannot be replayed', async (t) => {
   const { get } = openDashboard(t, { records: pushes, added: withActivity() });
   assert.doesNotMatch((await get('/events/event-number-00002')).text, /replay/);
 });

@@ -4,12 +4,12 @@ import { test } from 'node:test';
 import { addressOf } from '../../src/dashboard/api-client.ts';
 import { isOwnForm, localPath } from '../../src/dashboard/same-site.ts';
 
-test('a browser that says where a form comes from is believed before its Origin', () => {
+test('the header Sec-Fetch-Site of a form takes precedence over its Origin', () => {
   assert.equal(isOwnForm({ 'sec-fetch-site': 'cross-site', origin: 'http://localhost', host: 'localhost' }), false);
   assert.equal(isOwnForm({ 'sec-fetch-site': 'same-origin' }), true);
 });
 
-test('nobody is sent to another site', () => {
+test('no parameter of a page redirects to another site', () => {
   for (const text of [
     '//evil.example',
     '/\\evil.example',

@@ -9,7 +9,7 @@ import { openDashboard } from './start-dashboard.ts';
 const added = { features: ['activity', 'bases'], routes: [...createActivityRoutes(undefined), ...createBaseRoutes(undefined)] };
 const routes = [...own, ...added.routes];
 
-test('every route is in the list, and its page has its parameters, its types and where each link leads', async (t) => {
+test('the API reference lists every route, and the page of each has its parameters, types and targets of links', async (t) => {
   const { get } = openDashboard(t, { added });
   const { text: list } = await get('/api-reference');
   for (const { id, method, path, query, params } of routes) {
@@ -30,7 +30,7 @@ test('every route is in the list, and its page has its parameters, its types and
   }
 });
 
-test('a page shows the example of the body and of the answer, and types that are folded', async (t) => {
+test('a page of the API reference shows examples of body and answer, and folded types', async (t) => {
   const { get } = openDashboard(t);
   const { text } = await get('/api-reference/approvePolicy', { 'accept-language': 'en' });
   assert.match(text, /<code>POST \/api\/v1\/policies\/\{namespace\}\/\{name\}\/approve<\/code>/);
@@ -52,7 +52,7 @@ const everyPage = [
 ];
 
 for (const language of ['en', 'zh-CN'])
-  test(`every page of it is shown in ${language}, with nothing that the security policy forbids`, async (t) => {
+  test(`every page of the API reference is shown in ${language}, with nothing that the security policy forbids`, async (t) => {
     const { get } = openDashboard(t);
     for (const url of everyPage) {
       const { status, text } = await get(url, { 'accept-language': language });
@@ -62,7 +62,7 @@ for (const language of ['en', 'zh-CN'])
     }
   });
 
-test('a route that the API does not have has no page', async (t) => {
+test('the API reference has no page for a route that the API does not have', async (t) => {
   const { get } = openDashboard(t);
   for (const name of ['listBases', 'constructor', '__proto__', '%3Cscript%3E']) {
     const { status, text } = await get(`/api-reference/${name}`);
@@ -71,7 +71,7 @@ test('a route that the API does not have has no page', async (t) => {
   }
 });
 
-test('the document is a file, and each page leads to the reference', async (t) => {
+test('the API document is a file, and each page links to the API reference', async (t) => {
   const { app, get } = openDashboard(t, { added });
   const { text, headers } = await get('/api-reference.json');
   assert.match(String(headers['content-type']), /^application\/json/);

@@ -39,7 +39,7 @@ const groupsIn = (text: string) =>
     ),
   ]);
 
-test('policies for which the same image waits are one group, the largest first', async (t) => {
+test('the approvals page groups policies by the image that waits, with the largest group first', async (t) => {
   const { text } = await open(t).get('/approvals');
   assert.deepEqual(groupsIn(text), [
     ['harbor.example.com/shop/web:1.1.0', 'eu/web', 'us/web'],
@@ -50,7 +50,7 @@ test('policies for which the same image waits are one group, the largest first',
   assert.match(text, /Workloads: 3/);
 });
 
-test('an image that several people approve shows who has, whose approval does not count, and until when the others can', async (t) => {
+test('the approvals page shows who has approved an image, whose approval does not count, and the end of the approvals', async (t) => {
   const two = {
     tag: '1.1.0',
     digest: digestOf('b'),
@@ -78,7 +78,7 @@ test('an image that several people approve shows who has, whose approval does no
   }
 });
 
-test('commits are shown once for what a group has in common, with the host of their source, and on the page that asks', async (t) => {
+test('the approvals page shows commits once for each group, with the host of their source, and on the confirmation', async (t) => {
   const [old, revision] = ['a'.repeat(40), 'b'.repeat(40)];
   const now = { repository: 'https://git.example.com/shop/web', revision, version: '1.1.0' };
   const known = { now, before: { repository: now.repository, revision: old } };
@@ -102,7 +102,7 @@ test('commits are shown once for what a group has in common, with the host of th
   assert.doesNotMatch((await differ.get('/policies/shop/api')).text, /class="note commits"/);
 });
 
-test('a group is chosen as a whole, and everything is, without JavaScript', async (t) => {
+test('the approvals page chooses a whole group or all images without JavaScript', async (t) => {
   const { get } = open(t);
   const { text } = await get('/approvals');
   const [, all = ''] = /href="([^"]+)">Choose all 2/.exec(text) ?? [];
@@ -116,7 +116,7 @@ test('a group is chosen as a whole, and everything is, without JavaScript', asyn
   assert.equal(everything.filter((one) => one?.endsWith('*')).length, 4);
 });
 
-test('the chosen images are rejected with a reason', async (t) => {
+test('the images chosen on the approvals page are rejected with a reason', async (t) => {
   const { submit, patched } = open(t);
   const choice = `shop/api 1.1.0 ${digestOf('a')}`;
   const { text } = await submit('/approvals/confirm', { choice, decision: 'reject' });

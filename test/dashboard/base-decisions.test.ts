@@ -46,7 +46,7 @@ async function open(t: Parameters<typeof openDashboard>[0], policy: ReturnType<t
   return dashboard;
 }
 
-test('who has approved a base is shown wherever it can be approved, as text', async (t) => {
+test('each page on which a base can be approved shows as text who has approved it', async (t) => {
   const { get } = await open(t, basePolicy('ada <b>'));
   for (const page of ['/approvals', '/bases/platform/java', '/bases/platform/java/approve']) {
     const { text } = await get(page);
@@ -56,7 +56,7 @@ test('who has approved a base is shown wherever it can be approved, as text', as
   assert.match(text, /href="\/bases\/platform\/java\/approve".*href="\/bases\/platform\/java\/reject"/s);
 });
 
-test('the commits of a base are shown wherever it can be approved', async (t) => {
+test('each page on which a base can be approved shows its commits', async (t) => {
   const { get } = openDashboard(t, { added: { features: ['bases'], routes: createBaseRoutes(sampleView()) } });
   const compare =
     /<a href="https:\/\/github\.com\/platform\/framework\/compare\/5d414020+\.\.\.9e107d90+" rel="noopener noreferrer external">Changes 5d41402…9e107d9 on github\.com<\/a>/;
@@ -64,7 +64,7 @@ test('the commits of a base are shown wherever it can be approved', async (t) =>
     assert.match((await get(page)).text, compare, page);
 });
 
-test('an approval that would not count says why where it was asked for', async (t) => {
+test('an approval of a base that would not count is refused on the page with the reason', async (t) => {
   const { submit, patched } = await open(t, basePolicy('ann'));
   const { status, text } = await submit('/bases/platform/java/approve', { tag, digest });
   assert.equal(status, 409);
@@ -72,7 +72,7 @@ test('an approval that would not count says why where it was asked for', async (
   assert.equal(patched.length, 0);
 });
 
-test('a base that waits is rejected with a reason', async (t) => {
+test('a base that waits for approval is rejected with a reason', async (t) => {
   const { get, submit, patched } = await open(t, basePolicy('ada'));
   assert.match((await get('/bases/platform/java/reject')).text, /Reject 21\.0\.7@sha256:b+\?.*<input name="reason"[^>]* required/s);
   assert.equal((await submit('/bases/platform/java/reject', { tag, digest, reason: 'breaks the login' })).status, 303);

@@ -58,7 +58,7 @@ test('the page of a base shows versions, waves, and each image with the reason a
   assert.equal(text.match(/<section/g)?.length, text.match(/<h2>/g)?.length);
 });
 
-test('what is listed can be filtered and paged by links and forms alone', async (t) => {
+test('the lists of bases and images are filtered and paged by links and forms alone', async (t) => {
   const { get } = openDashboard(t, { added });
   const behind = (await get('/bases/platform/java?state=Behind')).text;
   assert.match(behind, /shop\/web:7/);
@@ -68,7 +68,7 @@ test('what is listed can be filtered and paged by links and forms alone', async 
   assert.match((await get('/bases/platform/java?state=Lost')).text, /role="alert">[^<]*one of/);
 });
 
-test('a base is approved for what the page has shown, and rejected again', async (t) => {
+test('a base is approved by the digest that the page has shown, and rejected afterwards', async (t) => {
   const { get, submit, patched } = openDashboard(t, {
     auth: ann('get baseimagepolicies *', 'list baseimagepolicies *', 'patch baseimagepolicies *', 'list *', 'get *'),
     identification: sessions,
@@ -143,7 +143,7 @@ test('without the wing of bases, the dashboard has no entry for them and no page
   assert.match((await openDashboard(t, { added }).get('/')).text, /<a href="\/bases">Bases<\/a>/);
 });
 
-test('text of registries and workloads is shown as text', async (t) => {
+test('the pages of bases show texts of registries and workloads as text', async (t) => {
   const hostile = `"><img src=x onerror=alert(1)><script>alert(2)</script>'`;
   const status = {
     latest: { tag: hostile, digest: digestOf('b'), selectedAt: '2026-03-01T09:00:00Z' },
@@ -175,7 +175,7 @@ test('text of registries and workloads is shown as text', async (t) => {
   }
 });
 
-test('a page of a base is read again when bases change', async (t) => {
+test('the page of a base subscribes to changes of bases', async (t) => {
   const { get } = openDashboard(t, { added });
   assert.match((await get('/bases/platform/java')).text, /data-live="\/stream\?of=bases"/);
   assert.match((await get('/policies')).text, /data-live="\/stream"/);

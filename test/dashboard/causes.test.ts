@@ -26,7 +26,7 @@ for (const language of ['en', 'zh-CN,zh;q=0.9'])
     }
   });
 
-test('the first page says what is wrong, each cause once with the one thing to do', async (t) => {
+test('the first page shows each cause once, with the one thing to do', async (t) => {
   const { get } = openDashboard(t, exampleOptions());
   const { text } = await get('/');
   assert.match(text, /3 causes need somebody\. 5 of 13 policies, in 3 namespaces, do not go on\./);
@@ -43,7 +43,7 @@ test('the first page says what is wrong, each cause once with the one thing to d
   assert.match(idle.text, /Everything goes on: 1 policy\./);
 });
 
-test('what should pass by itself is shown openly while nothing else is wrong, and never called well', async (t) => {
+test('a cause that should pass by itself is shown unfolded while there is no other, and never reported as fine', async (t) => {
   const lastTransitionTime = new Date(eventTime).toISOString();
   const conditions = [
     { type: 'Reconciling', status: 'True', reason: 'RegistryUnavailable', message: 'it refuses', lastTransitionTime },
@@ -56,7 +56,7 @@ test('what should pass by itself is shown openly while nothing else is wrong, an
   assert.doesNotMatch(text, /verdict good/);
 });
 
-test('without Redis the first page still says what is wrong', async (t) => {
+test('the first page shows causes also without Redis', async (t) => {
   const { installation, ...options } = exampleOptions();
   const away = () => Promise.reject(new Error('Redis is away'));
   const reader = { get: away, list: () => ({ [Symbol.asyncIterator]: () => ({ next: away }) }) };
@@ -67,7 +67,7 @@ test('without Redis the first page still says what is wrong', async (t) => {
   assert.match(text, /role="alert"/);
 });
 
-test('the page of a cause does its step for the chosen policies, and rolls back only what still runs the failed image', async (t) => {
+test('the page of a cause acts on the chosen policies, and rolls back only those that still run the failed image', async (t) => {
   const { get, submit, patched } = openDashboard(t, exampleOptions());
   const { text } = await get('/cause?id=registry%2FRegistryUnavailable%2Fmirror.example.com');
   const names = [...text.matchAll(/name="policy" value="([^"]+)"/g)].map(([, name]) => name);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openDashboard } from './start-dashboard.ts';
 
-test('every page names the cluster, where it has a name, also one that cannot be shown', async (t) => {
+test('every page, also an error page, names the cluster if it has a name', async (t) => {
   const { get } = openDashboard(t, { more: { settings: { teamLabel: 'team', cluster: 'prod-eu' } } });
   for (const url of ['/', '/policies/shop/ready', '/nowhere']) {
     const { text } = await get(url);

@@ -41,7 +41,7 @@ for (const language of ['en', 'zh-CN,zh;q=0.9'])
     }
   });
 
-test('text of others is shown as text', async (t) => {
+test('pages show texts of others as text', async (t) => {
   const hostile = `"><img src=x onerror=alert(1)><script>alert(2)</script>'`;
   const condition = {
     type: 'Stalled',
@@ -81,7 +81,7 @@ test('text of others is shown as text', async (t) => {
   }
 });
 
-test('an event shows which notifications about it were given up', async (t) => {
+test('the page of a push shows which notifications about it were given up', async (t) => {
   const notice = { target: 'shop/team', kind: 'Updated', reason: 'Refused', at: '2026-03-01T12:00:06Z', message: 'was <b>' } as const;
   const record = { ...recordOf('event-number-00001', 5, { 'shop/ready': 'updated' }), givenUp: new Map([['shop/ready', [notice]]]) };
   const { get } = openDashboard(t, { records: [record] });
@@ -89,7 +89,7 @@ test('an event shows which notifications about it were given up', async (t) => {
   assert.match((await get('/events', { 'accept-language': 'zh-CN' })).text, /通知 Updated 已放弃/);
 });
 
-test('a page says why it cannot be shown, and its status does', async (t) => {
+test('a page that cannot be shown says why, also by its status', async (t) => {
   const { get } = openDashboard(t);
   for (const [url, status] of [
     ['/policies/shop/nobody', 404],
@@ -109,7 +109,7 @@ test('a page says why it cannot be shown, and its status does', async (t) => {
   assert.equal((await openDashboard(t, { policies: { areKnown: () => false } }).get('/')).status, 503);
 });
 
-test('a page that the browser has is not sent again', async (t) => {
+test('a page that the browser has in its cache is not sent again', async (t) => {
   const { get } = openDashboard(t);
   const { headers } = await get('/policies');
   assert.equal(headers['cache-control'], 'private, no-cache');
@@ -117,13 +117,13 @@ test('a page that the browser has is not sent again', async (t) => {
   assert.deepEqual([again.status, again.text], [304, '']);
 });
 
-test('the language is chosen once, and leads back to the page', async (t) => {
+test('the choice of a language is remembered, and leads back to the page', async (t) => {
   const { get } = openDashboard(t);
   assert.equal((await get('/language?to=zh&back=%2Fpolicies%3Fstate%3DReady')).location, '/policies?state=Ready');
   assert.match((await get('/policies')).text, /<html lang="zh-CN">/);
 });
 
-test('a user signs in with a token, sees what he may see, and signs out', async (t) => {
+test('a user signs in with a token, sees only what this user may see, and signs out', async (t) => {
   const { get, submit, cookies, logged } = openDashboard(t, { auth: ann('list shop', 'get shop'), identification: sessions });
   assert.equal((await get('/policies?state=Ready')).location, '/sign-in?back=%2Fpolicies%3Fstate%3DReady');
   const refused = await submit('/sign-in', { token: 'another', back: '/policies' });
@@ -146,7 +146,7 @@ test('a user signs in with a token, sees what he may see, and signs out', async 
   assert.equal((await get('/policies')).status, 303);
 });
 
-test('a session that was changed, is too old or is of another process means nothing', async (t) => {
+test('a session that was changed, has expired or is of another process is not accepted', async (t) => {
   const { get, cookies } = openDashboard(t, { auth: ann('list *'), identification: sessions });
   const token = { kind: 'token', token: 'anns-token' } as const;
   for (const value of [
@@ -169,7 +169,7 @@ const act = async (t: Parameters<typeof openDashboard>[0], policies = {}) => {
 };
 const choice = (policy: string, digest = digestOf('b')) => ['choice', `${policy} 1.3.0 ${digest}`] as const;
 
-test('an action asks for confirmation, and is then made with the token of the user', async (t) => {
+test('an action is executed after a confirmation, with the token of the user', async (t) => {
   const { get, submit, patched } = await act(t);
   const { text } = await get('/policies/shop/approval/approve');
   assert.match(text, /method="post" action="\/policies\/shop\/approval\/approve"/);
@@ -193,7 +193,7 @@ test('an action asks for confirmation, and is then made with the token of the us
   assert.equal(patched.length, 6);
 });
 
-test('another digest than the one that was shown is not approved', async (t) => {
+test('an approval is refused if another digest waits than the page has shown', async (t) => {
   const { submit, patched } = await act(t);
   const { status, text } = await submit('/policies/shop/approval/approve', { ...pending, digest: digestOf('c') });
   assert.equal(status, 409);
@@ -201,7 +201,7 @@ test('another digest than the one that was shown is not approved', async (t) => 
   assert.deepEqual(patched, []);
 });
 
-test('several images are approved at once, and one that fails does not hold back the others', async (t) => {
+test('several images are approved in one request, and one that fails does not stop the others', async (t) => {
   const { get, submit, patched } = await act(t);
   const { text } = await get('/approvals');
   assert.ok(text.includes(`value="shop/approval 1.3.0 ${digestOf('b')}"`));
@@ -219,7 +219,7 @@ test('several images are approved at once, and one that fails does not hold back
     assert.equal((await submit('/approvals', form)).location, '/approvals?none=1');
 });
 
-test('what the API server refuses is said on the page', async (t) => {
+test('the page of an action shows why the API server refused it', async (t) => {
   const patch = () => Promise.reject(new ActionRefused(403, 'ann cannot patch imagepolicies'));
   const { submit } = await act(t, { patch });
   const { status, text } = await submit('/policies/shop/ready/check');
@@ -227,7 +227,7 @@ test('what the API server refuses is said on the page', async (t) => {
   assert.match(text, /ann cannot patch imagepolicies/);
 });
 
-test('without actions, pages say why and show no buttons', async (t) => {
+test('pages without actions say why and show no buttons', async (t) => {
   const { get } = await act(t, { noActions: 'actions are off' });
   const { text } = await get('/policies/shop/ready');
   assert.match(text, /Read-only: actions are off/);
@@ -235,7 +235,7 @@ test('without actions, pages say why and show no buttons', async (t) => {
   assert.doesNotMatch((await get('/approvals')).text, /type="checkbox"/);
 });
 
-test('forms of other sites are ignored', async (t) => {
+test('forms of other sites are refused', async (t) => {
   const { submit, patched } = await act(t);
   for (const headers of [
     {},
@@ -249,7 +249,7 @@ test('forms of other sites are ignored', async (t) => {
   assert.equal((await submit('/policies/shop/ready/suspend', {}, { origin: 'http://localhost:9090' })).status, 303);
 });
 
-test('with a proxy, its headers are passed on, and those of a client beside them are refused', async (t) => {
+test('the headers of an authenticating proxy are accepted, and those that a client adds are refused', async (t) => {
   const proxy = {
     userHeader: 'X-Forwarded-User',
     secretHeader: 'X-Proxy-Secret',
@@ -273,7 +273,7 @@ test('with a proxy, its headers are passed on, and those of a client beside them
   assert.equal((await get('/policies', { 'x-proxy-secret': 'a guess', 'x-forwarded-user': 'ann' })).status, 401);
 });
 
-test('without authentication, only requests to localhost are answered', async (t) => {
+test('the dashboard without authentication answers only requests to localhost', async (t) => {
   const { get } = openDashboard(t);
   // Also what needs nothing of the API: that may be in another process, which does not see this Host.
   for (const path of ['/policies', '/sign-in']) {
@@ -282,7 +282,7 @@ test('without authentication, only requests to localhost are answered', async (t
   }
 });
 
-test('too many requests of one address are refused', async (t) => {
+test('too many requests from one address are refused', async (t) => {
   const { get, submit } = openDashboard(t, { auth: ann('list *'), identification: sessions, more: { requestsPerMinute: 5 } });
   for (let tries = 0; tries < 5; tries++) assert.equal((await submit('/sign-in', { token: 'guess' })).status, 401);
   assert.equal((await submit('/sign-in', { token: 'anns-token' })).status, 429);
@@ -290,12 +290,12 @@ test('too many requests of one address are refused', async (t) => {
   assert.equal((await get('/sign-in')).status, 429);
 });
 
-test('the setup shows where senders deliver, and no secrets', async (t) => {
+test('the setup page shows no receiver if none is configured', async (t) => {
   const { get } = openDashboard(t, { more: { settings: { webhookUrl: 'https://hooks.example.com', teamLabel: 'team' } } });
   assert.match((await get('/setup')).text, /No receiver is configured/);
 });
 
-test('a stream ends when the browser leaves, so that it does not count any more', async (t) => {
+test('the stream of a page ends when the browser leaves, and no longer counts as open', async (t) => {
   const { app } = openDashboard(t);
   await app.listen({ port: 0, host: '127.0.0.1' });
   const address = app.server.address();

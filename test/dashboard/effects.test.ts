@@ -7,13 +7,13 @@ import { openDashboard } from './start-dashboard.ts';
 
 const textOf = (html: string) => html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
 
-test('a cause whose policies are rolled back names what each runs, and what it will run', async (t) => {
+test('the page of a cause shows for each policy the image that runs and the image after the rollback', async (t) => {
   const { get } = openDashboard(t, exampleOptions());
   const { text } = await get(`/cause?id=${encodeURIComponent('image/RolloutFailed/harbor.example.com/shop/payments:5.1.0')}`);
   assert.match(textOf(text), /shop-eu\/ payments 5\.1\.0 → 5\.0\.4/);
 });
 
-test('an approval of several images names what runs, what will run, and on how many workloads', async (t) => {
+test('the confirmation of several approvals shows the running and the new image, and the number of workloads', async (t) => {
   const { policies, ...options } = exampleOptions();
   const targetCounts = { total: 3, upToDate: 0, problems: 0 };
   const all = () => policies.all().map((one) => (one.name === 'cart' ? { ...one, status: { ...one.status, targetCounts } } : one));

@@ -56,7 +56,7 @@ async function read(t: TestContext, namespace: string, ...rights: string[]) {
   return { body: answer.json<Answer>(), text: answer.body };
 }
 
-test('the API shows policies in the order of following, of those that the caller may get', async (t) => {
+test('the API shows the chain of following policies in order, as far as the caller may get them', async (t) => {
   const { body, text } = await read(t, 'production', 'get production', 'get staging');
   const schema = routes.find(({ id }) => id === 'getPolicy')?.answer;
   assert.ok(schema?.safeParse(body).success, JSON.stringify(schema?.safeParse(body).error?.issues));
@@ -72,7 +72,7 @@ test('the API shows policies in the order of following, of those that the caller
   assert.ok(!text.includes('6.6.6'));
 });
 
-test('a policy whose followers the caller may not get shows none of them, nor that there are any', async (t) => {
+test('the API does not show followers that the caller may not get, nor that there are any', async (t) => {
   const { body, text } = await read(t, 'staging', 'get staging');
   assert.equal(body.environments, undefined);
   assert.ok(!text.includes('production') && !text.includes('spy'));
@@ -97,7 +97,7 @@ test('policies that follow each other in a circle are each shown once', async (t
   );
 });
 
-test('the page of a policy shows the way of each image, also in Chinese', async (t) => {
+test('the page of a policy shows the state of each image in each environment, also in Chinese', async (t) => {
   const { get } = openDashboard(t, { policies: ports });
   const textOf = (html: string) => html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
   const { text } = await get('/policies/production/web');

@@ -40,7 +40,7 @@ const find = async (t: TestContext, text: string, options: Parameters<typeof ope
   };
 };
 
-test('what matches is shown by kind, with the way to each', async (t) => {
+test('the search shows hits by kind, each with a link', async (t) => {
   const { groups, page } = await find(t, 'payments');
   assert.deepEqual(groups, {
     Policies: '2 /policies/shop-eu/payments',
@@ -72,11 +72,11 @@ for (const [text, page] of [
   ['shop/cart', undefined],
   ['fffffff', undefined],
 ] as const)
-  test(`${text.trim().slice(0, 60)} ${page === undefined ? 'opens the list of hits' : 'is opened at once'}`, async (t) => {
+  test(`the search for ${text.trim().slice(0, 60)} opens ${page === undefined ? 'the list of hits' : 'its page directly'}`, async (t) => {
     assert.equal((await find(t, text)).location, page);
   });
 
-test('the pushes of a digest are found beside where it runs', async (t) => {
+test('the search for a digest finds its pushes', async (t) => {
   const digest = digestOf('f');
   const pushed = recordOf('push-of-the-digest-1', 5, { 'shop/storefront': 'updated' });
   const record = { ...pushed, event: { ...pushed.event, digest } };
@@ -84,14 +84,14 @@ test('the pushes of a digest are found beside where it runs', async (t) => {
   assert.deepEqual([location, groups], [undefined, { Pushes: '1 /events/push-of-the-digest-1' }]);
 });
 
-test('ten hits of a kind are shown, with the way to all', async (t) => {
+test('the search shows ten hits of a kind, with a link to all', async (t) => {
   const many = Array.from({ length: 11 }, (_, index) => policyOf({ name: `many-${index}`, uid: `u${index}` }));
   const { page, groups } = await find(t, 'many', { policies: { all: () => many } });
   assert.match(groups['Policies'] ?? '', /^10\+ /);
   assert.match(page, /<a href="\/policies\?search=many">Show all<\/a>/);
 });
 
-test('nobody finds what he may not see, and a search that fails says why', async (t) => {
+test('the search finds nothing that the user may not see, and says why it fails', async (t) => {
   const { policies, records } = exampleOptions();
   const few = openDashboard(t, { auth: ann('list shop', 'get shop'), identification: sessions, policies, records });
   await few.submit('/sign-in', { token: 'anns-token', back: '/' });
@@ -112,7 +112,7 @@ test('nobody finds what he may not see, and a search that fails says why', async
   assert.match(failing.page, /role="alert">the policies are not known at present/);
 });
 
-test('what somebody searches for is shown as text', async (t) => {
+test('the search shows its query as text', async (t) => {
   const hostile = `"><img src=x onerror=alert(1)>`;
   const { page } = await find(t, hostile);
   assert.doesNotMatch(page, /<img/);

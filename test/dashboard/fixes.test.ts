@@ -14,7 +14,7 @@ import { openDashboard } from './start-dashboard.ts';
 const textOf = (html: string) => html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
 const inChinese = { 'accept-language': 'zh-CN' };
 
-test('the first page names fixes that wait, critical ones after what is broken, each with what it waits for and the one thing to do', async (t) => {
+test('the first page lists waiting fixes, critical ones after broken policies, each with its reason and next step', async (t) => {
   const { get } = openDashboard(t, fixOptions());
   const { text } = await get('/');
   const [failed = '', window = '', approval = '', ...others] = text.split('<li class="cause').slice(1);
@@ -34,7 +34,7 @@ test('the first page names fixes that wait, critical ones after what is broken, 
   assert.match(textOf(chinese.text), /stock:0\.9\.4 修复了 CVE-2026-21345 \(Critical\) 等另外 1 个.*stock:0\.9\.3 正在运行：/);
 });
 
-test('a fix that several policies do not apply is one cause, which leads to where it is approved, and its texts are text', async (t) => {
+test('a fix that several policies do not apply is one cause, which links to its approval, and shows texts as text', async (t) => {
   const image = { tag: '1.4.2', digest: digestOf('b') };
   const conditions = [
     { type: 'ApprovalRequired', status: 'True', reason: 'ApprovalRequired', message: '1.4.2 waits', lastTransitionTime: at(5) },
@@ -52,7 +52,7 @@ test('a fix that several policies do not apply is one cause, which leads to wher
   assert.doesNotMatch(page.text, /<form method="post" action="\/policies\/approve"/);
 });
 
-test('the page of a policy shows what an image fixes and adds, whose reports count, and what does not', async (t) => {
+test('the page of a policy shows vulnerabilities that an image fixes and adds, and which reports count', async (t) => {
   const { get } = openDashboard(t, fixOptions());
   const { text } = await get('/policies/shop/stock');
   const [, section = ''] = text.split('<section id="vulnerabilities">');
@@ -65,14 +65,14 @@ test('the page of a policy shows what an image fixes and adds, whose reports cou
   assert.match(textOf(chinese.text), /漏洞： 0\.9\.4.*替换 修复 新增.*不算数的证据/);
 });
 
-test('the page of a repository shows what fixes vulnerabilities of what runs of it, and waits', async (t) => {
+test('the page of a repository shows waiting images that fix vulnerabilities of the running ones', async (t) => {
   const { get } = openDashboard(t, fixOptions());
   const { text } = await get('/image?repository=harbor.example.com%2Fshop%2Fstock');
   assert.match(textOf(text), /Fixes that wait .*stock:0\.9\.4 fixes CVE-2026-21345 \(Critical\).*kubectl edit imagepolicy -n shop stock/);
   assert.doesNotMatch((await get('/image?repository=harbor.example.com%2Fshop%2Fstorefront')).text, /id="fixes"/);
 });
 
-test('what is not known of vulnerabilities is said, and texts of reports are text without hidden characters', async (t) => {
+test('pages say if vulnerabilities are unknown, and show texts of reports as text without hidden characters', async (t) => {
   const evil = '<img src=x onerror=alert(1)>\u202E\u0007';
   const assessed = (more: Partial<Assessment>) => {
     const policy = policyOf({ status: { vulnerabilities: [assessmentOf({ fixes: [] }, more)] } });
@@ -129,7 +129,7 @@ describe('fixes that wait, in a browser', { skip: why ?? false }, () => {
       ['en', 'light'],
       ['zh-CN', 'dark'],
     ] as const)
-      it(`fit ${width} px and keep nobody from reading them in ${locale}`, async () => {
+      it(`fit on ${width} px and are accessible in ${locale}`, async () => {
         const context = await browser.open({ viewport: { width, height: 800 }, locale, colorScheme });
         await context.clock.setFixedTime(eventTime);
         const page = await context.newPage();

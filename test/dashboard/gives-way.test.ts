@@ -73,7 +73,7 @@ const addresses = [
 ];
 
 for (const address of addresses)
-  test(`${address} of ${count} policies is read in slices`, async (t) => {
+  test(`the page ${address} of ${count} policies is made in slices, so that the event loop can continue`, async (t) => {
     const { read, turn, turns, policies } = openCounted();
     const known = policies.find(({ name }) => name === 'web-7919');
     const { get } = openDashboard(t, {

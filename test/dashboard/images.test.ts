@@ -42,7 +42,7 @@ function rowsOf(text: string, kind: string): string[] {
   return [...table.matchAll(/<tr>(.*?)<\/tr>/gs)].slice(1).map(([, row = '']) => textOf(row));
 }
 
-test('each repository says how many containers are behind, and links to them', async (t) => {
+test('the list of images shows how many containers of each repository are behind, and links to them', async (t) => {
   const { get } = openDashboard(t, exampleOptions());
   const { text } = await get('/images');
   assert.match(text, /aria-current="page">Images</);
@@ -77,12 +77,12 @@ test('the versions of a repository are counted by namespace, and each count lead
   assert.match(filtered, /Show every container of this image/);
 });
 
-test('the page of a policy leads to its image', async (t) => {
+test('the page of a policy links to the page of its image', async (t) => {
   const { get } = openDashboard(t, exampleOptions());
   assert.ok((await get('/policies/shop/storefront')).text.includes(`<a href="${page}"><code>${repository}</code></a>`));
 });
 
-test('a digest leads to where it runs, also by its first digits', async (t) => {
+test('the page of a digest shows where it runs, also by its first digits', async (t) => {
   const { get } = openDashboard(t, exampleOptions());
   const whole = `/places?digest=${encodeURIComponent(digestOf('f'))}`;
   assert.ok((await get(page)).text.includes(`href="${whole}"`));
@@ -96,7 +96,7 @@ test('a digest leads to where it runs, also by its first digits', async (t) => {
   assert.equal((await get('/image')).status, 404);
 });
 
-test('twelve versions and ten namespaces are shown, with the way to all versions', async (t) => {
+test('the page of an image shows twelve versions and ten namespaces, with a link to all versions', async (t) => {
   const apps = Array.from({ length: 15 }, (_, index) => {
     const target = { kind: 'Deployment', namespace: `team-${index}`, name: 'web' };
     const status = { latest: { tag: '2.0.0', selectedAt: '2026-03-01T11:00:00Z' } };
@@ -114,7 +114,7 @@ test('twelve versions and ten namespaces are shown, with the way to all versions
   assert.equal(rowsOf((await get(link.replaceAll('&amp;', '&'))).text, 'matrix').length, 16);
 });
 
-test('what the workloads of others hold is shown as text', async (t) => {
+test('the pages of images show texts from workloads as text', async (t) => {
   const hostile = `"><img src=x onerror=alert(1)>'`;
   const target = { kind: 'Deployment', namespace: 'shop', name: 'web' };
   const condition = { type: 'Held', status: 'True', reason: 'Held', message: hostile, lastTransitionTime: '2026-03-01T11:00:00Z' } as const;
@@ -142,7 +142,7 @@ test('what the workloads of others hold is shown as text', async (t) => {
   }
 });
 
-test('the list of containers is a file, with the same filters and only what its reader may see', async (t) => {
+test('the list of containers is exported as CSV, with the same filters and only what the user may see', async (t) => {
   const { get } = openDashboard(t, exampleOptions());
   const { headers, text } = await get(`/places.csv?repository=${encodeURIComponent(repository)}&state=Behind`);
   assert.match(String(headers['content-disposition']), /filename="places\.csv"/);

@@ -22,14 +22,14 @@ const rows: [about: string, message: string, offered: string[], shown: string][]
   ['a release without a button', held, [], '1.1.0 failed. Push a better image, or release it with image-watcher release shop/web'],
 ];
 for (const [about, message, offered, shown] of rows)
-  test(`the message of ${about}`, () => {
+  test(`the message of a policy names the command only if there is no button: ${about}`, () => {
     assert.equal(
       instructionFor(message, web, (action) => offered.includes(action)),
       shown,
     );
   });
 
-test('the message of a base names its own command where its page has no button', () => {
+test('the message of a base names the command of bases if its page has no button', () => {
   const java = { namespace: 'platform', name: 'bipol/java' };
   const rejected = `21.0.7 is rejected: push a newer one, or release it with the annotation ${actionAnnotations.release}: "<time>"; none is behind`;
   const none = () => false;
@@ -50,7 +50,7 @@ test('the message of a base names its own command where its page has no button',
   assert.equal(instructionFor(waits, java, none), waits);
 });
 
-test('a list, which has no buttons for what its policies wait for, names the commands', () => {
+test('a list of policies, which has no buttons, names the commands in messages', () => {
   assert.equal(commandedFor(held, web), '1.1.0 failed. Push a better image, or release it with image-watcher release shop/web');
   const base = `1.1.0 failed: release it with the annotation ${actionAnnotations.release}: "<time>"`;
   assert.equal(
@@ -59,7 +59,7 @@ test('a list, which has no buttons for what its policies wait for, names the com
   );
 });
 
-test('a base that waits for one approval says how to approve it only where there is no button', () => {
+test('the message of a base that waits for approval says how to approve it only if there is no button', () => {
   const message = `rebase waits for the approval of 3.2.0: annotate BaseImagePolicy platform/java with ${actionAnnotations.approve}: 3.2.0@${digestOf('b')}`;
   const java = { namespace: 'platform', name: 'bipol/java' };
   const offering = (offered: boolean) => instructionFor(message, java, () => offered);
@@ -67,7 +67,7 @@ test('a base that waits for one approval says how to approve it only where there
   assert.equal(offering(false), 'rebase waits for the approval of 3.2.0: approve it with image-watcher approve -n platform bipol/java');
 });
 
-test('a list of causes leaves out the instruction for what the step of a cause is a button for', () => {
+test('a list of causes leaves out the instruction for a step that has a button', () => {
   const cause: ShownCause = {
     kind: 'image',
     reason: 'RolloutFailed',

@@ -30,7 +30,7 @@ async function markOf(page: Readable): Promise<string> {
   }
 }
 
-test('pages that are due at the same time get the same mark, and later changes get a later one', async () => {
+test('live pages that are due at the same time get the same mark, and later changes get a later mark', async () => {
   const live = createLivePages(fast);
   const streams = [new PassThrough(), new PassThrough(), new PassThrough()];
   const pages = streams.map((stream) => live.follow(stream));
@@ -47,7 +47,7 @@ test('pages that are due at the same time get the same mark, and later changes g
   for (const page of pages) page.destroy();
 });
 
-test('comments only keep the connection, and the stream of a page ends with that of the API', async () => {
+test('the stream of a live page passes comments on, and ends with the stream of the API', async () => {
   const changes = new PassThrough();
   const page = createLivePages(fast).follow(changes);
   changes.write(': nothing new\n\n');
@@ -73,7 +73,7 @@ test('an event is found however its lines are spread over the parts of the strea
   page.destroy();
 });
 
-test('a mark of another process, or no mark, proves nothing', () => {
+test('a reading is not taken as newer by a mark of another process or without a mark', () => {
   const [one, other] = [createLivePages(fast), createLivePages(fast)];
   for (const announced of [undefined, '', 'x', other.mark(), `${one.mark()}x`]) assert.equal(one.isAfter(one.mark(), announced), false);
 });
@@ -133,7 +133,7 @@ function openFor(t: TestContext, more: { readonly onQuestion?: (question: Questi
   };
 }
 
-test('readings cost what the process spends while one is under way, in all its threads', () => {
+test('the cost of reading pages counts the time of all threads while a reading is under way', () => {
   let now = 0;
   const spending = createSpending(() => now, 1);
   now = 10;
@@ -149,7 +149,7 @@ test('readings cost what the process spends while one is under way, in all its t
   assert.equal(spending.take(), 0);
 });
 
-test('the part of a page that changes is the same as in the page', async (t) => {
+test('the changed part of a live page equals the part in the whole page', async (t) => {
   const { read } = openFor(t);
   for (const url of ['/', '/policies?state=Ready', '/policies/shop/checkout', '/approvals']) {
     const [page, part] = [(await read('all', url)).body, (await read('all', `/live${url}`)).body];
@@ -160,7 +160,7 @@ test('the part of a page that changes is the same as in the page', async (t) => 
   }
 });
 
-test('users who may see everything share one reading of what was announced to them, and others read for themselves', async (t) => {
+test('users who may see everything share one reading after a change, and other users read for themselves', async (t) => {
   const { read, lists, open } = openFor(t);
   const announced = { 'x-changed': await open('all-1') };
   const first = await read('all-1', '/live/policies', announced);
@@ -178,7 +178,7 @@ test('users who may see everything share one reading of what was announced to th
   assert.ok(lists() >= twice + 2);
 });
 
-test('pages that read themselves regularly share a reading of the last seconds, and are read anew after that', async (t) => {
+test('pages that refresh regularly share a reading of the last seconds, and are read again after that', async (t) => {
   let now = 1_000;
   t.mock.method(performance, 'now', () => now);
   const { read, lists } = openFor(t);
@@ -203,7 +203,7 @@ test('a user who may not see everything is never shown what another one has read
   assert.doesNotMatch((await read('shop', '/live/', announced)).body, /staging/);
 });
 
-test('what is read with the token of a user is shown to nobody else', async (t) => {
+test('a page that is read with the token of a user is never shown to another user', async (t) => {
   const { read, open } = openFor(t);
   const announced = { 'x-changed': await open('all-1') };
   for (const user of ['all-1', 'all-2']) {
@@ -212,7 +212,7 @@ test('what is read with the token of a user is shown to nobody else', async (t) 
   }
 });
 
-test('a part that the browser has is not sent again, and one is compressed as the browser asks', async (t) => {
+test('a part of a page that the browser has is not sent again, and others are compressed as the browser accepts', async (t) => {
   const { read } = openFor(t);
   const plain = await read('all', '/live/policies');
   const packed = await read('all', '/live/policies', { 'accept-encoding': 'gzip, br' });
@@ -222,7 +222,7 @@ test('a part that the browser has is not sent again, and one is compressed as th
   assert.deepEqual([again.statusCode, again.body], [304, '']);
 });
 
-test('whatever a page asks about its user is asked before a reading is shared', async (t) => {
+test('every permission that a page depends on is reviewed before a reading is shared', async (t) => {
   const asked = new Set<string>();
   const { read } = openFor(t, { onQuestion: ({ verb, resource = 'imagepolicies' }) => void asked.add(`${verb} ${resource}`) });
   await read('all', '/live/policies');
@@ -235,7 +235,7 @@ test('whatever a page asks about its user is asked before a reading is shared', 
   assert.deepEqual([...asked].filter((one) => !acted.includes(one)).toSorted(), [...known].toSorted());
 });
 
-test('pages follow what they show', async (t) => {
+test('each live page subscribes to the kinds of changes that it shows', async (t) => {
   const { read } = openFor(t);
   const followed = async (url: string) => /data-live="([^"]*)"/.exec((await read('all', url)).body)?.[1];
   assert.equal(await followed('/policies'), '/stream');
@@ -244,7 +244,7 @@ test('pages follow what they show', async (t) => {
   assert.equal(await followed('/setup'), '/stream?of=deliveries');
 });
 
-test('a page that follows one policy gets its changes alone', async (t) => {
+test('the live page of one policy gets only changes of this policy', async (t) => {
   const { read, app, feed } = openFor(t);
   assert.match((await read('all', '/policies/shop/checkout')).body, /data-live="\/stream\?namespace=shop&amp;name=checkout"/);
   const stream = await app.inject({

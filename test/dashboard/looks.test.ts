@@ -65,7 +65,7 @@ describe('the dashboard in a browser', { skip: why ?? false }, () => {
   });
 
   for (const width of widths)
-    it(`shows every page on ${width} px`, async () => {
+    it(`fits every page on ${width} px`, async () => {
       const context = await browser.open({
         viewport: { width, height: Math.round(width < 600 ? width * 2 : width * 0.6) },
         timezoneId: 'Europe/Berlin',
@@ -86,7 +86,7 @@ describe('the dashboard in a browser', { skip: why ?? false }, () => {
 
   for (const colorScheme of ['light', 'dark'] as const)
     for (const locale of ['en', 'zh-CN'])
-      it(`keeps nobody from using a ${colorScheme} page in ${locale}`, async () => {
+      it(`has accessible ${colorScheme} pages in ${locale}`, async () => {
         const context = await browser.open({ colorScheme, locale });
         const page = await context.newPage();
         for (const path of [...Object.values(shown), '/nowhere', '/policies/shop/nobody']) {
@@ -129,7 +129,7 @@ describe('the dashboard in a browser', { skip: why ?? false }, () => {
     await context.close();
   });
 
-  it('is used from the keyboard', async () => {
+  it('can be used from the keyboard', async () => {
     const context = await browser.open();
     const page = await context.newPage();
     await page.goto(`${url}/policies/shop/checkout`);
@@ -144,7 +144,7 @@ describe('the dashboard in a browser', { skip: why ?? false }, () => {
   });
 
   for (const width of [390, 1_280])
-    it(`gives the focus in the order of what is seen on ${width} px, and keeps the header in view`, async () => {
+    it(`moves the focus in visual order on ${width} px, and keeps the header in view`, async () => {
       const context = await browser.open({ viewport: { width, height: 740 } });
       const page = await context.newPage();
       await page.goto(`${url}/policies/shop/checkout`);
@@ -164,7 +164,7 @@ describe('the dashboard in a browser', { skip: why ?? false }, () => {
       await context.close();
     });
 
-  it('finds anything from any page with one key, and shows the keys with another', async () => {
+  it('opens the search on any page with one key, and the list of keys with another', async () => {
     const context = await browser.open();
     const page = await context.newPage();
     await page.goto(`${url}/setup`);
@@ -185,7 +185,7 @@ describe('the dashboard in a browser', { skip: why ?? false }, () => {
     await context.close();
   });
 
-  it('follows changes, and keeps what somebody has opened or typed', async (t) => {
+  it('updates a page after changes, and keeps sections opened and text typed by the user', async (t) => {
     const feed = createPolicyFeed();
     let found: ImagePolicy = policyOf({ name: 'web', status: { running: '1.0.0' } });
     const address = await listen(t, { policies: { feed, all: () => [found], find: () => found } });
@@ -204,7 +204,7 @@ describe('the dashboard in a browser', { skip: why ?? false }, () => {
     await context.close();
   });
 
-  it('finds one of 10,000 policies while somebody types, and goes from page to page', async (t) => {
+  it('finds one of 10,000 policies while the user types, and turns the pages of the list', async (t) => {
     const many = Array.from({ length: 10_000 }, (_, index) =>
       policyOf({ namespace: `team-${index % 100}`, name: `app-${index}`, uid: `uid-${index}` }),
     );

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { ann } from '../service/api/sample-policies.ts';
 import { openDashboard, sessions, vouching } from './start-dashboard.ts';
 
-test('made-up tokens stop neither a session nor the sign-in of another client', async (t) => {
+test('a flood of made-up tokens stops neither a session nor the sign-in of another client', async (t) => {
   const auth = { ...ann('list *'), vouching };
   const before = openDashboard(t, { auth, identification: sessions });
   assert.equal((await before.submit('/sign-in', { token: 'anns-token' })).status, 303);

@@ -14,7 +14,7 @@ const leftOut = Object.values(filesNotOnPages)
 const said = sentences((file) => !leftOut.some((path) => file.startsWith(path)));
 const alone = new Set(Object.values(sentencesNotOnPages).flat());
 
-test('every sentence of the sources that a page can show is known in Chinese: translate it in src/dashboard/texts/messages-zh', () => {
+test('every sentence of the sources that a page can show has a translation in src/dashboard/texts/messages-zh', () => {
   const known = new Set(Object.keys(messagesZh).map((sentence) => sentence.trim()));
   const missing = said.filter(({ text }) => !known.has(text.trim()) && !Object.hasOwn(logMessages, text) && !alone.has(text));
   assert.ok(said.length > 1_000);
@@ -75,7 +75,7 @@ const composed = new Set([
   '{0} is taken as pushed: {1}',
 ]);
 
-test('nothing is translated that is not said any more', () => {
+test('every translated sentence is still in the sources', () => {
   const own = new Set(
     files
       .filter((file) => !file.startsWith('src/dashboard/texts/'))
@@ -86,7 +86,7 @@ test('nothing is translated that is not said any more', () => {
   assert.deepEqual(stale, []);
 });
 
-test('what is left out is there', () => {
+test('every sentence and file that is excluded from translation exists', () => {
   const texts = new Set(files.flatMap((file) => literalsOf(read(file))));
   assert.deepEqual(
     [...alone].filter((text) => !texts.has(text)),
@@ -98,7 +98,7 @@ test('what is left out is there', () => {
   );
 });
 
-test('each translation has the parts of its sentence, and is found for it', () => {
+test('each translation has only placeholders of its sentence, and is found for the sentence', () => {
   for (const [sentence, chinese] of Object.entries(messagesZh)) {
     const places = new Set(sentence.match(/\{\d\}/g));
     for (const place of chinese.match(/\{\d\}/g) ?? []) assert.ok(places.has(place), sentence);
@@ -116,7 +116,7 @@ const wordsOfNumber = [
   'is too {0}: at most {1} {2}',
 ];
 
-test('no translation leaves out what its sentence says', () => {
+test('no translation leaves out a placeholder of its sentence', () => {
   const lost = Object.entries(messagesZh).filter(([sentence, chinese]) =>
     [...sentence.matchAll(/(?<!\})\{(\d)\}/g)].some(([place]) => !chinese.includes(place)),
   );

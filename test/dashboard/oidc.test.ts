@@ -29,7 +29,7 @@ const proxy = {
   trustedPeers: ['127.0.0.1'],
 };
 
-describe('the sign-in at an identity provider', () => {
+describe('the sign-in with an identity provider', () => {
   let provider: Awaited<ReturnType<typeof startProvider>>;
   let claims: Claims;
   before(async () => {
@@ -75,7 +75,7 @@ describe('the sign-in at an identity provider', () => {
     assert.equal(searchParams.get('redirect_uri'), `${publicUrl}/sign-in/callback`);
   });
 
-  it('lets a user act whose token the API server knows', async (t) => {
+  it('lets a user act if the API server accepts the token of the provider', async (t) => {
     const { get, submit, signIn, patched, cookies } = open(t, { knowsTokens: true });
     const done = await get(await signIn());
     assert.deepEqual([done.status, done.location], [303, '/policies?state=Ready']);
@@ -88,7 +88,7 @@ describe('the sign-in at an identity provider', () => {
     assert.ok(!cookies.has('sign-in'), 'the cookie of the sign-in is left');
   });
 
-  it('lets a user look whom only the provider knows, with the groups that he has there', async (t) => {
+  it('lets a user read if only the provider knows the user, with the groups of the provider', async (t) => {
     const { get, submit, signIn, patched, callers } = open(t, { knowsTokens: false });
     assert.equal((await get(await signIn())).status, 303);
     const { text } = await get('/policies/shop/ready');
@@ -107,7 +107,7 @@ describe('the sign-in at an identity provider', () => {
     ['of another issuer', (path: string) => path.replace(/iss=[^&]+/, 'iss=http%3A%2F%2Fevil.example')],
     ['that says no', (path: string) => path.replace(/code=[^&]+/, 'error=access_denied')],
   ] as const)
-    it(`does not believe an answer ${name}`, async (t) => {
+    it(`refuses an answer ${name}`, async (t) => {
       const opened = open(t, { knowsTokens: true });
       const path = spoil(await opened.signIn(), opened);
       const { status, text } = await opened.get(path);
@@ -116,7 +116,7 @@ describe('the sign-in at an identity provider', () => {
       assert.equal((await opened.get('/policies')).status, 303);
     });
 
-  it('does not believe an answer twice', async (t) => {
+  it('refuses an answer that is used twice', async (t) => {
     const opened = open(t, { knowsTokens: true });
     const path = await opened.signIn();
     const underWay = opened.cookies.get('sign-in') ?? '';
@@ -139,7 +139,7 @@ describe('the sign-in at an identity provider', () => {
     ['another kind of token', { access_token: 'a secret token', id_token: 'a secret token', token_type: 'mac' }],
     ['a very long error', { error: 'invalid_grant', error_description: 'a secret token'.repeat(10_000) }],
   ] as const)
-    it(`logs nothing of an answer with ${name}`, async (t) => {
+    it(`logs no token of an answer with ${name}`, async (t) => {
       const broken = await startBrokenProvider(t, answer);
       const { get, logged } = open(t, { knowsTokens: true, issuer: broken });
       const state = new URL((await get('/sign-in/oidc')).location ?? '').searchParams.get('state') ?? '';
@@ -149,7 +149,7 @@ describe('the sign-in at an identity provider', () => {
       assert.ok(line.length > 0 && line.length < 700 && !line.includes('a secret token'), line.slice(0, 1_000));
     });
 
-  it('says that the provider does not answer, and tries again the next time', async (t) => {
+  it('reports that the provider does not answer, and tries again at the next sign-in', async (t) => {
     const { get, logged } = open(t, { knowsTokens: true, issuer: 'http://localhost:9' });
     for (let tries = 0; tries < 2; tries++) {
       const { status, text } = await get('/sign-in/oidc');

@@ -5,7 +5,7 @@ import type { EventRecord } from '../../src/service/queue/event-record.ts';
 import { exampleOptions } from './example.ts';
 import { openDashboard } from './start-dashboard.ts';
 
-test('a banner says what does not answer, since when, and what still works', async (t) => {
+test('a banner names the system that does not answer, since when, and what still works', async (t) => {
   const since = Date.parse('2026-03-01T11:58:00Z');
   const bannerOf = async (what: readonly ('cluster' | 'redis')[], language = 'en') => {
     const { get } = openDashboard(t, { stale: () => what.map((one) => ({ what: one, since })) });
@@ -23,7 +23,7 @@ test('a banner says what does not answer, since when, and what still works', asy
   assert.match((await bannerOf(['cluster', 'redis'], 'zh-CN')) ?? '', /API server 没有响应.*Redis 没有响应/);
 });
 
-test('pages about pushes, activity and receivers show what was read before, with its age, and recover by themselves', async (t) => {
+test('pages about pushes, activity and receivers show the last known state with its age, and recover by themselves', async (t) => {
   const { installation, records, ...options } = exampleOptions();
   let isAway = false;
   const unlessAway =

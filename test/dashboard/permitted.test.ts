@@ -57,7 +57,7 @@ async function signIn(t: TestContext, rights: readonly string[], policies: Parti
   return opened;
 }
 
-test('a user sees only the buttons that he may use, and an address of another one says that he may not', async (t) => {
+test('a user sees only permitted buttons, and the address of another action says that it is not permitted', async (t) => {
   const waiting = '/policies/shop/approval';
   const buttonsOf = (text: string) =>
     [...text.matchAll(/class="button" href="\/policies\/shop\/approval\/(\w+)"/g)].map(([, name]) => name);
@@ -72,7 +72,7 @@ test('a user sees only the buttons that he may use, and an address of another on
   assert.match((await approver.get(`${waiting}/approve`)).text, /method="post" action="\/policies\/shop\/approval\/approve"/);
 });
 
-test('approvals offer only what the user may decide, also all at once', async (t) => {
+test('the approvals page offers only images that the user may decide about, also when choosing all', async (t) => {
   const chosen = (text: string) => [...text.matchAll(/name="choice" value="(\S+)/g)].map(([, name]) => name);
   const everything = { decision: 'approve' } as const;
   const choices = waiting.map(({ namespace }) => ['choice', `${namespace}/web ${pending.tag} ${pending.digest}`] as const);
@@ -97,7 +97,7 @@ test('approvals offer only what the user may decide, also all at once', async (t
   assert.match(some, /asia\/web.*you have no permission/s);
 });
 
-test('the page of a base has only the buttons that the user may use', async (t) => {
+test('the page of a base has only buttons that the user may use', async (t) => {
   const page = '/bases/platform/java';
   const buttons = (text: string) => [...text.matchAll(/class="button" href="\/bases\/platform\/java\/(\w+)"/g)].map(([, name]) => name);
   const reader = await signIn(t, ['patch platform', 'approve platform'], listed([]));
@@ -111,7 +111,7 @@ test('the page of a base has only the buttons that the user may use', async (t) 
   assert.match((await approver.get(`${page}/suspend`)).text, /you have no permission/);
 });
 
-test('the first page offers the step of a cause to those who may do it, also where both share a reading', async (t) => {
+test('the first page offers the step of a cause only to users who may do it, also if users share a reading', async (t) => {
   const step = /class="button" href="\/policies\/eu\/api\/check"/;
   const policies = listed([failing]);
   const users: Readonly<Record<string, readonly string[]>> = { anns: ['patch eu'], bobs: [] };

@@ -26,7 +26,7 @@ function open(t: TestContext) {
   };
 }
 
-test('several states are shown at once, and each says how many there are', async (t) => {
+test('the list of policies is filtered by several states, each with its count', async (t) => {
   const read = open(t);
   const { text, names } = await read('?state=Failed&state=Stalled&namespace=shop');
   assert.deepEqual(names, ['shop/failed', 'shop/stalled']);
@@ -36,7 +36,7 @@ test('several states are shown at once, and each says how many there are', async
   assert.deepEqual((await read('?state=Failed,Stalled')).names, names);
 });
 
-test('registries and teams can be chosen, with how many policies each has; one alone is no choice', async (t) => {
+test('the list of policies is filtered by registry and team, each with its count, if there is more than one', async (t) => {
   const read = open(t);
   const { text } = await read('');
   assert.match(text, /<option value="harbor\.example\.com">harbor\.example\.com \(1\)/);
@@ -47,7 +47,7 @@ test('registries and teams can be chosen, with how many policies each has; one a
   assert.doesNotMatch((await read('?namespace=shop')).text, /name="team"/);
 });
 
-test('policies are found by digest, receiver and the time of their last change, which the address keeps', async (t) => {
+test('the list of policies is filtered by digest, receiver and time of the last change, which the URL keeps', async (t) => {
   const read = open(t);
   assert.match((await read('')).text, /<details class="more"><summary>More filters/);
   const { text, names } = await read(`?digest=${digestOf('b')}`);
@@ -61,7 +61,7 @@ test('policies are found by digest, receiver and the time of their last change, 
   assert.match((await get('/policies?from=2026-03-01T10%3A01')).text, /No polic/);
 });
 
-test('policies are grouped by cause, namespace or image', async (t) => {
+test('the list of policies is grouped by cause, namespace or image', async (t) => {
   const read = open(t);
   assert.deepEqual((await read('?group=namespace')).groups, ['ops 3', `shop ${samplePolicies.length - 1}`]);
   assert.equal((await read('?group=image')).groups.at(-1)?.startsWith('registry.example.com/shop/web '), true);
@@ -71,7 +71,7 @@ test('policies are grouped by cause, namespace or image', async (t) => {
   assert.deepEqual((await read('?group=nothing')).groups, []);
 });
 
-test('the group of a cause names what its policies share, as the first page does, in the language of the reader', async (t) => {
+test('the heading of a group of policies names their cause, as on the first page, in the language of the user', async (t) => {
   const { get } = openDashboard(t, exampleOptions());
   const groupsIn = async (language: string) => {
     const { text } = await get('/policies?group=cause', { 'accept-language': language });
@@ -83,7 +83,7 @@ test('the group of a cause names what its policies share, as the first page does
   assert.ok((await groupsIn('zh-CN')).includes('等待中: mirror.example.com 没有响应 3'));
 });
 
-test('the size of a group is shown only where the whole list is on the page', async (t) => {
+test('the size of a group of policies is shown only if the whole list is on the page', async (t) => {
   const many = Array.from({ length: 101 }, (_, index) => policyOf({ name: `p${index}`, uid: `u${index}` }));
   const { get } = openDashboard(t, { policies: { all: () => many } });
   const { text } = await get('/policies?group=namespace');
@@ -92,7 +92,7 @@ test('the size of a group is shown only where the whole list is on the page', as
   assert.match((await get(next)).text, /<h2 class="group">shop <\/h2>/);
 });
 
-test('a reason has one line, and the whole of it where it is cut', async (t) => {
+test('the list of policies shows a reason in one line, and the whole of a cut reason as tooltip', async (t) => {
   const message = `${'a long reason '.repeat(20)}end`;
   const condition = { type: 'Stalled', status: 'True', reason: 'NotSigned', message, lastTransitionTime: '2026-03-01T11:00:00Z' } as const;
   const long = policyOf({ status: { conditions: [condition] } });
@@ -101,7 +101,7 @@ test('a reason has one line, and the whole of it where it is cut', async (t) => 
   assert.deepEqual([title, shown.length <= 60, shown.endsWith('…')], [message, true, true]);
 });
 
-test('the list is a file for spreadsheets, with the same filters, and no cell is taken for a formula', async (t) => {
+test('the list of policies is exported as CSV, with the same filters, and without formulas', async (t) => {
   const condition = { type: 'Stalled', status: 'True', reason: 'NotSigned', lastTransitionTime: '2026-03-01T11:00:00Z' } as const;
   const hostile = policyOf({ name: 'evil', uid: 'e', status: { conditions: [{ ...condition, message: '=cmd|"x", y' }] } });
   const { get } = openDashboard(t, { policies: { all: () => [...samplePolicies, hostile] } });
@@ -115,7 +115,7 @@ test('the list is a file for spreadsheets, with the same filters, and no cell is
   assert.equal(rest, '');
 });
 
-test('the file has all pages of the list, and only what its reader may see', async (t) => {
+test('the CSV of policies has all pages of the list, and only policies that the user may see', async (t) => {
   const many = Array.from({ length: 1_203 }, (_, index) => policyOf({ name: `p${index}`, uid: `u${index}` }));
   const all = await openDashboard(t, { policies: { all: () => many } }).get('/policies.csv?group=cause');
   assert.equal(all.text.trim().split('\r\n').length, many.length + 1);
@@ -127,7 +127,7 @@ test('the file has all pages of the list, and only what its reader may see', asy
   assert.doesNotMatch(text, /^ops,/m);
 });
 
-test('a file whose list cannot be read says so by its status, and one that cannot be read to its end does not end', async (t) => {
+test('the CSV of policies has an error status if the list cannot be read, and is aborted if reading fails later', async (t) => {
   const many = Array.from({ length: 1_203 }, (_, index) => policyOf({ name: `p${index}`, uid: `u${index}` }));
   let reads = 0;
   let most = 0;

@@ -16,7 +16,7 @@ function sectionOf(html: string, heading: string): string {
   return textOf(section.split('<h2>')[0] ?? '');
 }
 
-test('a policy whose rollout failed names the cause, and the one thing to do as a button', async (t) => {
+test('the page of a policy whose rollout failed shows the cause, and the one thing to do as a button', async (t) => {
   const { get } = openDashboard(t, exampleOptions());
   const { text } = await get('/policies/shop/payments');
   assert.match(textOf(text), /Failed harbor\.example\.com\/shop\/payments:5\.1\.0 fails its rollout/);
@@ -28,14 +28,14 @@ test('a policy whose rollout failed names the cause, and the one thing to do as 
   assert.match(sectionOf(text, 'History'), /5\.1\.0 Rolled back after a push/);
 });
 
-test('a policy that is up to date has nothing in between, and the last push came through', async (t) => {
+test('the page of an up-to-date policy shows that nothing is in between and that the last push rolled out', async (t) => {
   const { get } = openDashboard(t, exampleOptions());
   const { text } = await get('/policies/shop/checkout');
   assert.match(sectionOf(text, 'Now'), /Running 2\.4\.0 1 of 1 workloads are up to date In between ✓ nothing Selected 2\.4\.0/);
   assert.match(sectionOf(text, 'The way of the last push'), /Rolled out 2026-03-01 11:48 UTC after 41\.0 s/);
 });
 
-test('how many pods are available is shown with what runs, and how many are updated while a rollout replaces them', async (t) => {
+test('the page of a policy shows the number of available pods, and of updated pods during a rollout', async (t) => {
   const rollout = { observedGeneration: 1, wanted: 6, toUpdate: 6, updated: 2, available: 5, outdated: 4, wasComplete: false };
   const workload = { ...workloadOf({ web: 'registry.example.com/shop/web:1.2.3' }), name: 'web', namespace: 'shop', generation: 1 };
   const policy = policyOf({
@@ -51,7 +51,7 @@ test('how many pods are available is shown with what runs, and how many are upda
   assert.match(await pageWith({ ...rollout, updated: 6, available: 6 }), /Running 1\.2\.3 6 of 6 pods are available In between/);
 });
 
-test('a policy that waits for approval says so in between, and where the push waits', async (t) => {
+test('the page of a policy that waits for approval shows the reason in between, and where the push waits', async (t) => {
   const { get } = openDashboard(t, exampleOptions());
   const { text } = await get('/policies/shop/cart');
   assert.match(sectionOf(text, 'Now'), /In between ✗ ApprovalRequired/);
@@ -61,21 +61,21 @@ test('a policy that waits for approval says so in between, and where the push wa
   assert.match(chinese, /在此等待/);
 });
 
-test('what stands side by side does not touch: a check and its text, a tag and its result', async (t) => {
+test('the page of a policy has a space between a check and its text, and between a tag and its result', async (t) => {
   const { get } = openDashboard(t, exampleOptions());
   const { text } = await get('/policies/shop/payments');
   assert.match(text, /<code>namespace<\/code> the namespace shop is selected/);
   assert.match(text, /<code>5\.1\.0<\/code><\/b> <span class="badge wait">Rolled back/);
 });
 
-test('checks that passed are folded, with their names', async (t) => {
+test('the page of a policy folds checks that passed, with their names', async (t) => {
   const { get } = openDashboard(t, exampleOptions());
   const { text } = await get('/policies/shop/cart');
   const [, folded = ''] = /<details[^>]*>\s*<summary>(\d+ checks passed.*?)<\/summary>/s.exec(text) ?? [];
   assert.match(textOf(folded), /^\d+ checks passed .*namespace, spec, tag/);
 });
 
-test('the confirmation of a rollback and of an approval names what runs, what will run, and the workloads', async (t) => {
+test('the confirmation of a rollback and of an approval shows the running and the new image, and the workloads', async (t) => {
   const { get } = openDashboard(t, exampleOptions());
   const rollback = textOf((await get('/policies/shop/checkout/rollback')).text);
   assert.match(rollback, /Runs now 2\.4\.0 Will run 2\.3\.1 Workloads: 1 Deployment shop\/checkout.*the previous image: 2\.3\.1/);
@@ -83,7 +83,7 @@ test('the confirmation of a rollback and of an approval names what runs, what wi
   assert.match(approval, /Runs now 1\.8\.2 Will run 1\.9\.0/);
 });
 
-test('the pods of a rollout that fails are shown with their reasons and the end of their logs, and no markup of theirs', async (t) => {
+test('the page of a policy shows pods of a failing rollout with reasons and end of the log, without their markup', async (t) => {
   const { policies, ...options } = exampleOptions();
   const log = ['panic: <script>alert(1)</script>'];
   const container = { name: 'web', ready: false, restarts: 3, reason: 'CrashLoopBackOff', exitCode: 1, log };
@@ -95,7 +95,7 @@ test('the pods of a rollout that fails are shown with their reasons and the end 
   assert.doesNotMatch((await get('/policies/shop/checkout')).text, /id="pods"/);
 });
 
-test('what the pods of a rolled back image showed stays in the history', async (t) => {
+test('the page of a policy shows in its history why pods of a rolled back image failed', async (t) => {
   const { get } = openDashboard(t, exampleOptions());
   const { text } = await get('/policies/shop/payments');
   assert.match(
@@ -104,7 +104,7 @@ test('what the pods of a rolled back image showed stays in the history', async (
   );
 });
 
-test('the checks of the selected image are shown with their verdict and last answer, and no markup of theirs', async (t) => {
+test('the page of a policy shows checks of the selected image with verdict and last answer, without their markup', async (t) => {
   const question = { kind: 'http', url: 'https://checks.example.com', secret: { name: 'checks', key: 'key' } } as const;
   const check = { everyMs: 1_000, timeoutMs: 60_000, retries: 0, question } as const;
   const gate = { ...check, name: 'gate', phase: 'before' } as const;

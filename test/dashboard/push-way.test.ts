@@ -20,15 +20,15 @@ for (const [what, found, marks] of [
   ['has changed a workload', result('updated', verified), ['done', 'done', 'done', 'done', 'ahead']],
   ['is rolled out', result('updated', { ...verified, stage: 'rollout' }), allDone],
   ['failed to roll out', result('failed', { ...verified, stage: 'rollout' }), ['done', 'done', 'done', 'done', 'stop']],
-] as const satisfies readonly (readonly [string, Result, readonly WayMark[]])[])
-  test(`the way of a push that ${what}`, () => {
+] as const satisfies readonly (readonly [what: string, found: Result, marks: readonly WayMark[]])[])
+  test(`the stages of a push are marked right if it ${what}`, () => {
     assert.deepEqual(
       wayOf({ receivedAt }, found).map(({ mark }) => mark),
       marks,
     );
   });
 
-test('the way of a push has the times that were recorded', () => {
+test('the stages of a push show the recorded times', () => {
   assert.deepEqual(
     wayOf({ receivedAt }, result('updated', { ...verified, afterMs: 9_000, stage: 'rollout' })).map(({ stage, at, afterMs }) => [
       stage,

@@ -9,12 +9,12 @@ import { openDashboard } from './start-dashboard.ts';
 
 const chinese = { 'accept-language': 'zh-CN' };
 
-test('a reason says the same on the pages as in the documentation', () => {
+test('the explanation of a reason in Chinese is the same on the pages as in the documentation', () => {
   for (const [reason, text] of Object.entries(reasons))
     assert.equal(`${reasonsZh[reason as keyof typeof reasons]}。`, chineseReasons[`${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`]);
 });
 
-test('a policy says in Chinese why it does not go on', async (t) => {
+test('the page of a policy says in Chinese why it is blocked', async (t) => {
   const { get } = openDashboard(t, exampleOptions());
   const { text } = await get('/policies/shop/cart', chinese);
   assert.match(text, /<b>✗ 更新等待有人批准它的摘要<\/b>/);

@@ -66,7 +66,7 @@ async function explain({ spec = {}, status = { latest }, runs = '1.2.3', push }:
 
 /** What stops or waits has a reason, which the page translates. */
 for (const [name, given] of rows)
-  test(`every step that has no reason, and the conclusion, is known in Chinese: ${name}`, async () => {
+  test(`every step of explain without a reason, and its conclusion, is translated into Chinese: ${name}`, async () => {
     const { summary, steps, targets } = await explain(given);
     const texts = [...steps, ...targets.flatMap((target) => target.steps)]
       .filter(({ id, reason, text }) => reason === undefined && text !== 'pass' && id !== 'minAge' && id !== 'windows')
@@ -79,7 +79,7 @@ for (const [name, given] of rows)
     }
   });
 
-test('texts of others, and very long ones, are nothing that is known', () => {
+test('the translation into Chinese leaves texts of others and very long texts alone', () => {
   for (const text of ['', 'constructor', '__proto__', 'panic: the setting is missing', `since now: ${'x'.repeat(3_000)}`])
     assert.equal(sentenceInChinese(text), undefined, text);
   assert.equal(sentenceInChinese('panic: it is suspended by foo, which runs'), undefined);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createSeal } from '../../src/dashboard/session.ts';
 
-test('a session that was read before counts until it expires, and as long as the secret is the same', async (t) => {
+test('a session in the cache is accepted until it expires or the secret changes', async (t) => {
   let [now, secret] = [Date.now(), 'a secret of the tests'];
   const { session } = createSeal(() => secret, 60_000);
   const token = { kind: 'token', token: 'anns-token' } as const;

@@ -43,28 +43,28 @@ async function cards(t: Parameters<typeof openDashboard>[0], headers = {}): Prom
   return Object.fromEntries(found.map(([, name = '', card = '']) => [name, card]));
 }
 
-test('each receiver says whether it delivers, refuses, or waits for its first delivery', async (t) => {
+test('the setup page shows for each receiver whether it delivers, refuses, or waits for its first delivery', async (t) => {
   const { prod = '', ci = '', new: fresh = '' } = await cards(t);
   assert.match(prod, /badge good">Delivers/);
   assert.match(ci, /badge bad">Refused its last delivery/);
   assert.match(fresh, /badge wait" data-again>Waits for the first delivery/);
 });
 
-test('a refused delivery says why, and an ignored one as well', async (t) => {
+test('the setup page shows why a delivery was refused or ignored', async (t) => {
   const { prod = '', ci = '' } = await cards(t);
   assert.match(ci, /<code>401<\/code>\s*<span class="why">the secret is another one/);
   assert.match(prod, /pushed by &lt;b>/);
   assert.doesNotMatch(prod, /<code>401/);
 });
 
-test('each receiver has its URL to copy, its last push, and the page of its provider', async (t) => {
+test('the setup page shows for each receiver its URL, its last push and the guide of its provider', async (t) => {
   const { prod = '', new: fresh = '' } = await cards(t);
   assert.match(prod, /data-copy="https:\/\/hooks\.example\.com\/webhooks\/prod"/);
   assert.match(prod, /href="\/events\/event-number-00001"/);
   assert.match(fresh, /href="[^"]*\/docs\/receivers\/ghcr\.md"/);
 });
 
-test('the texts are those of the reader', async (t) => {
+test('the setup page is in the language of the user', async (t) => {
   const { ci = '' } = await cards(t, { 'accept-language': 'zh-CN' });
   assert.match(ci, /密钥不一致/);
 });
@@ -73,7 +73,7 @@ test('the texts are those of the reader', async (t) => {
 const sectionOf = (html: string, id: string) =>
   (new RegExp(`<section id="${id}">.*?</section>`, 's').exec(html)?.[0] ?? '').replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
 
-test('the page has what the doctor found, the certificates, and what runs in which version', async (t) => {
+test('the setup page shows findings of the doctor, certificates, and versions of the processes', async (t) => {
   const { get } = openDashboard(t, exampleOptions());
   const { text } = await get('/setup');
   assert.match(
@@ -86,7 +86,7 @@ test('the page has what the doctor found, the certificates, and what runs in whi
   );
 });
 
-test('what the doctor found is in the language of the reader, here and among the causes', async (t) => {
+test('findings of the doctor are in the language of the user on the setup page and among the causes', async (t) => {
   const { get } = openDashboard(t, exampleOptions());
   const chinese = { 'accept-language': 'zh-CN' };
   const found = sectionOf((await get('/setup', chinese)).text, 'doctor');
@@ -98,20 +98,20 @@ test('what the doctor found is in the language of the reader, here and among the
   assert.match((await get('/', chinese)).text, /50 分钟前的最近一次投递因认证失败被拒绝/);
 });
 
-test('every sentence of a finding has the same parameters in each language', () => {
+test('every sentence of a finding of the doctor has the same parameters in each language', () => {
   const parametersOf = (text: string) => [...new Set([...text.matchAll(/\{\d\}/g)].map(([one]) => one))].toSorted();
   for (const [id, text] of Object.entries(sentences))
     assert.deepEqual(parametersOf(findingsZh[id as keyof typeof findingsZh]), parametersOf(text), id);
 });
 
-test('a registry that does not answer says so, and not that it has announced no push', async (t) => {
+test('the setup page shows that a registry does not answer, and not that it has announced no push', async (t) => {
   const { text } = await openDashboard(t, exampleOptions()).get('/setup');
   const row = /mirror\.example\.com<\/th>.*?<\/tr>/s.exec(text)?.[0] ?? '';
   assert.match(row, /href="\/cause\?id=registry[^"]*">mirror\.example\.com does not answer/);
   assert.doesNotMatch(row, /No push yet/);
 });
 
-test('each target of notifications has its last success, its last failure with the cause, and a test', async (t) => {
+test('the setup page shows for each target of notifications its last success and failure, and a test button', async (t) => {
   const { get, submit } = openDashboard(t, exampleOptions());
   const targets = sectionOf((await get('/setup')).text, 'notifications');
   assert.match(targets, /operations slack Accepts messages 2026-03-01 11:56 UTC –/);

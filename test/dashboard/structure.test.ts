@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { pages } from '../../src/dashboard/pages/index.ts';
 import { membersIn } from '../structure/sources.ts';
 
-test('every page is in the list, and an address of it in the tests that open every page', () => {
+test('every page of the dashboard is in the list of pages, and in the tests that open every page', () => {
   assert.equal(pages.length, membersIn('dashboard/pages', /^export const \w+: Page = /m).length);
   const tests = ['activity', 'dashboard', 'bases', 'causes', 'images', 'find', 'api-reference']
     .map((name) => readFileSync(join(import.meta.dirname, `${name}.test.ts`), 'utf8'))

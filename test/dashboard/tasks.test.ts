@@ -67,14 +67,14 @@ async function visit(t: TestContext, options: Parameters<typeof openDashboard>[1
   };
 }
 
-test('why has the push of cart 1.9.0 not arrived', async (t) => {
+test('a user finds out in three clicks why a push has not been applied', async (t) => {
   const { click, send, sees } = await visit(t);
   await send({ q: 'cart' });
   await click('shop/ cart');
   sees(/The way of the last push 1\.9\.0 .* Permitted waits here .* 1\.9\.0 waits for approval/);
 });
 
-test('approve five', async (t) => {
+test('a user approves five images in three clicks', async (t) => {
   const waiting = policies.find(({ name }) => name === 'cart');
   assert.ok(waiting !== undefined);
   const five = Array.from({ length: 5 }, (_, index) => ({ ...waiting, namespace: `shop-${index}`, uid: `uid-${index}` }));
@@ -87,7 +87,7 @@ test('approve five', async (t) => {
   sees(/(?:shop-\d\/ ?cart 1\.9\.0 : Requested: Approve\..*){5}/);
 });
 
-test('roll back, and know that it holds', async (t) => {
+test('a user rolls back in three clicks, and sees that the failed image is held', async (t) => {
   const { click, send, sees } = await visit(t);
   await click('Roll back');
   sees(/still running on 2 workloads/);
@@ -97,46 +97,46 @@ test('roll back, and know that it holds', async (t) => {
   sees(/harbor\.example\.com\/shop\/payments:5\.1\.0 fails its rollout/);
 });
 
-test('where does a digest run', async (t) => {
+test('a user finds out in three clicks where a digest runs', async (t) => {
   const { send, sees } = await visit(t);
   await send({ q: digestOf('f') });
   sees(/2 containers .* shop-eu\/ storefront Deployment.* shop\/ storefront Deployment/);
 });
 
-test('who changed what on that Sunday', async (t) => {
+test('a user finds out in three clicks who changed what on a day', async (t) => {
   const { click, send, sees } = await visit(t);
   await click('Activity');
   await send({ from: '2026-03-01T00:00', to: '2026-03-02T00:00', type: 'action' });
   sees(/grace@example\.com/);
 });
 
-test('does the webhook of Harbor work', async (t) => {
+test('a user finds out in three clicks whether a webhook works', async (t) => {
   const { click, sees } = await visit(t);
   await click('Setup and health');
   sees(/harbor harbor Delivers/);
 });
 
-test('set up a receiver', async (t) => {
+test('a user finds in three clicks how to set up a receiver', async (t) => {
   const { click, sees } = await visit(t);
   await click('Setup and health');
   sees(/https:\/\/hooks\.example\.com\/webhooks\/ci .* How to set it up \(generic\)/);
 });
 
-test('who is behind a base', async (t) => {
+test('a user finds out in three clicks which images are behind a base', async (t) => {
   const { click, sees } = await visit(t);
   await click('Bases');
   await click('platform/ java');
   sees(/Images on the base .* Behind/);
 });
 
-test('what happened between 11:45 and 11:55', async (t) => {
+test('a user finds out in three clicks what happened between two times', async (t) => {
   const { click, send, sees } = await visit(t);
   await click('Activity');
   await send({ from: '2026-03-01T11:45', to: '2026-03-01T11:55' });
   sees(/ada@example\.com asked for a rollback of .*“Payments by card fail since 4\.11\.1”/);
 });
 
-test('export the audit', async (t) => {
+test('a user exports the activity in three clicks', async (t) => {
   const { click, sees } = await visit(t);
   await click('Activity');
   await click('As CSV');

@@ -41,12 +41,12 @@ for (const [name, pushes, expected, endedAt] of [
     undefined,
   ],
 ] as const)
-  test(`a change is shown with ${name}`, () => {
+  test(`the timeline shows a change with ${name}`, () => {
     const [episode] = episodesOf([change], pushes, web);
     assert.deepEqual([episode?.push?.id, episode?.endedAt], [expected, endedAt]);
   });
 
-test('a rollback is shown without the push of its image, and the failed change with its rollback as its end', () => {
+test('the timeline shows a rollback without the push of its image, and as the end of the failed change', () => {
   const failed = { ...change, from: 'app:1.0.0', to: 'app:1.1.0', result: 'RolledBack' as const };
   const at = '2026-03-01T12:16:00.000Z';
   const back = { ...change, from: 'app:1.1.0', to: 'app:1.0.0', tag: '1.0.0', digest: digestOf('b'), trigger: 'Rollback' as const, at };
@@ -59,12 +59,12 @@ test('a rollback is shown without the push of its image, and the failed change w
   assert.deepEqual([first?.push?.id, first?.endedAt], ['one', at]);
 });
 
-test('a change never ends before it began: the result of its push was that of an earlier change', () => {
+test('a change in the timeline does not end with the result of an earlier change of the same push', () => {
   const [episode] = episodesOf([{ ...change, at: '2026-03-01T12:30:00.000Z' }], [push('one', early)], web);
   assert.deepEqual([episode?.push?.id, episode?.endedAt], ['one', undefined]);
 });
 
-test('changes of one image are shown together, and those of another result apart', () => {
+test('the timeline groups changes of one image with the same result', () => {
   const [a, b, c] = [change, { ...change, name: 'second' }, { ...change, name: 'third', result: 'Failed' as const }];
   assert.deepEqual(
     episodesOf([a, b, c], [], web).map(({ changes }) => changes.map(({ name }) => name)),
@@ -72,7 +72,7 @@ test('changes of one image are shown together, and those of another result apart
   );
 });
 
-test('a change is shown with the time at which its image was verified', () => {
+test('the timeline shows for a change the time at which its image was verified', () => {
   const policies = [{ ...web, outcome: 'updated', tag: '1.1.0', digest: digestOf('a'), verifiedMs: 300, afterMs: 9_000 }] as const;
   const policy = { namespace: 'shop', name: 'web' };
   const shown = writeDocument(timeline([change], { pushes: [push('one', early, { policies })], actions: [] }, policy, en));
@@ -112,21 +112,21 @@ for (const [name, trigger, actions, expected] of [
   ['the check right before it', 'Request', [action('check', '2026-03-01T12:00:08Z')], ['ada']],
   ['nobody, if it followed a push', 'Webhook', [action('check', '2026-03-01T12:00:08Z')], []],
 ] as const)
-  test(`a change is shown with ${name}`, () => {
+  test(`the timeline shows a change with ${name}`, () => {
     assert.deepEqual(
       requestsFor({ ...change, trigger }, actions).map(({ user }) => user),
       expected,
     );
   });
 
-test('who asked for a rollback and why is shown with it, as text', () => {
+test('the timeline shows as text who requested a rollback and why', () => {
   const at = '2026-03-01T12:00:10Z';
   const actions = [action('rollback', '2026-03-01T12:00:08Z', { why: 'payments <b>fail</b>' })];
   const shown = writeDocument(timeline([{ ...change, trigger: 'Rollback', at }], { pushes: [], actions }, web, en));
   assert.match(shown, /Requested by<\/span> <b>ada<\/b> <time[^>]*>[^<]*<\/time> “payments &lt;b>fail&lt;\/b>”/);
 });
 
-test('a change is shown with the commits between its images, and a change between other images without', () => {
+test('the timeline shows for a change only the commits between its own images', () => {
   const [from, to] = ['app:1.0.0', 'app:1.1.0'];
   const url = 'https://github.com/shop/web/compare/aaaaaaa...bbbbbbb';
   const link = { kind: 'changes' as const, url, host: 'github.com', from: 'aaaaaaa', to: 'bbbbbbb' };

@@ -21,16 +21,16 @@ const rows: [message: string, shown: string][] = [
   ['no time', 'no time'],
 ];
 for (const [message, shown] of rows)
-  test(`the times of "${message}"`, () => {
+  test(`times in the message "${message}" are marked up as times`, () => {
     assert.equal(writeDocument(html`<p>${messageTo(undefined, message, en)}</p>`), `<!doctype html>\n<p>${shown}</p>\n`);
   });
 
-test('the times of a sentence in Chinese', () => {
+test('times in a translated message are marked up as times', () => {
   const shown = writeDocument(html`<p>${messageTo(undefined, '1.3.0 is pending until 2026-03-01T12:05:00Z', zh)}</p>`);
   assert.match(shown, /<p>1\.3\.0 等待到 <time class="both" datetime="2026-03-01T12:05:00Z">/);
 });
 
-test('a condition and the stages of a push are shown with their age', () => {
+test('conditions and stages of a push show their age', () => {
   const at = '2026-03-01T12:00:00Z';
   const condition = { type: 'Ready', status: 'False', reason: 'Window', message: `until ${at}`, lastTransitionTime: at };
   const shown = writeDocument(conditionTable([condition], en));

@@ -29,7 +29,7 @@ const conditions: PolicyStatus['conditions'] = [
 const textOf = (html: string) => html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
 const together = `Changed together:? ${own} ${a} ${proxy} ${b} `;
 
-test('the pages of what waits for approval name every image of the set', async (t) => {
+test('the pages about approvals name every image of a set that waits', async (t) => {
   const policy = policyOf({ spec, status: { latest, pendingApproval, conditions } });
   const { get, submit } = openDashboard(t, { policies: { all: () => [policy], find: () => policy } });
   for (const path of ['/policies/shop/web', '/policies/shop/web/approve', '/policies/shop/web/reject', '/approvals'])
@@ -40,7 +40,7 @@ test('the pages of what waits for approval name every image of the set', async (
   assert.ok(!(await confirmed(digestOf('d'))).includes(proxy), 'another set was chosen than the one that waits');
 });
 
-test('the page of a policy names the companions of the selected image, and what was changed with it', async (t) => {
+test('the page of a policy names the companions of the selected image, and those that were changed with it', async (t) => {
   const alongside = [{ container: 'proxy', from: `${proxy}:1.2.3`, to: `${proxy}:1.3.0` }];
   const status = { latest, history: appliedOnce('1.3.0').map((one) => ({ ...one, alongside })) };
   const policy = policyOf({ spec, status });
@@ -50,14 +50,14 @@ test('the page of a policy names the companions of the selected image, and what 
   assert.match(text, new RegExp(`\\(proxy\\): ${proxy}:1\\.2\\.3 → ${proxy}:1\\.3\\.0`));
 });
 
-test('the API lists the companions of a policy, of its selected image and of what waits', () => {
+test('the API lists the companions of a policy, of its selected image and of the image that waits', () => {
   const shown = summarize(policyOf({ spec, status: { latest, pendingApproval } }));
   assert.deepEqual([shown.alongside, shown.latest?.companions, shown.pendingApproval], [[proxy], latest.companions, pendingApproval]);
   const alone = summarize(policyOf({ status: { latest: { tag: '1.3.0', digest: a, selectedAt: latest.selectedAt } } }));
   assert.deepEqual([alone.alongside, alone.latest], [undefined, { tag: '1.3.0', digest: a }]);
 });
 
-test('the command names what is selected and what waits, with companions', () => {
+test('the command get names the companions of the selected image and of the image that waits', () => {
   assert.deepEqual(describeStatus({ latest, pendingApproval }), [
     `selected: 1.3.0@${a} with ${proxy}:1.3.0@${b}`,
     `waits for approval: ${own}@${a}`,
@@ -65,7 +65,7 @@ test('the command names what is selected and what waits, with companions', () =>
   ]);
 });
 
-test('the commits of a set that waits are those of its own image, never of the digest of the set', () => {
+test('the commits of a waiting set are those of its own image, and not of the digest of the set', () => {
   const asked: string[] = [];
   const originsOf = createPendingOrigins({
     find: ({ path }, reference) => void asked.push(`${path} ${reference}`),
