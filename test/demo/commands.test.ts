@@ -50,7 +50,7 @@ describe('the commands of the README', () => {
   for (const command of ['npm run demo', 'npm run demo -- --once', 'npm run demo -- base', 'npm run tutorial', 'npm run tutorial -- base'])
     test(`the README names "${command}"`, () => assert.ok(readme.includes(command)));
 
-  test('npm run demo -- --once tells the whole story, and ends', async () => {
+  test('npm run demo -- --once shows an update from push to Event, and ends', async () => {
     const output = await runToEnd('npm run demo -- --once');
     for (const told of [
       /✓ the policy is Ready .* runs .*:1\.0\.0$/m,
@@ -63,7 +63,7 @@ describe('the commands of the README', () => {
       assert.match(output, told);
   });
 
-  test('npm run demo stays up, shows the dashboard, and pushes what is typed', async () => {
+  test('npm run demo stays up, serves the dashboard, and pushes a tag that the user types', async () => {
     const demo = await start('echo 1.0.2 | npm run demo');
     const output = await untilPrinted(demo, 'It stays up', 'Deployment web runs', ':1.0.2');
     const [, address = '', file = ''] = /(http:\S+) {3}sign in with the token that this prints[^\n]*\n +cat (\S+)\n/.exec(output) ?? [];
@@ -86,19 +86,19 @@ describe('the commands of the README', () => {
       output = await runToEnd('npm run demo -- base --once');
     });
 
-    test('a patched base reaches every application on its line, and a bad one is stopped at the canary', () => {
+    test('a patched base reaches every application on its line, and a bad base is stopped at the canary', () => {
       assert.match(output, /✓ the canary runs its former image again/);
       assert.equal(output.match(/6 images: 4 current, 0 behind, 1 on another line, 1 built on something else/g)?.length, 2);
       assert.match(output, /the others were never changed: web 1\.0\.0-base\.\d+, .*, portal 1\.0\.0-base\.\d+, mail 1\.0\.0$/m);
       assert.match(output, /Deployment .*\/web: pod .*CrashLoopBackOff/);
     });
 
-    test('an application on a variant is not moved, and the line that it is on is shown', () => {
+    test('an application on a variant of the base is not moved, and its line is shown', () => {
       assert.equal(output.match(/^ +shop\/mail:1\.0\.0 +OtherLine +on 21\.0\.1-alpine .*it is built on 21\.0\.1-alpine, /gm)?.length, 2);
       assert.match(output, /mail is not moved: it is built on 21\.0\.1-alpine, a version of another line than 21\.0\.2/);
     });
 
-    test('a chain is moved: first the framework, then its application', () => {
+    test('a chain of bases is moved: first the framework, then its application', () => {
       const chain =
         /framework on Java is rebased .*3\.1\.0 → 3\.1\.0-base\.\d+\n.*application on the framework .*portal: 1\.0\.0 → 1\.0\.0-base\.\d+\n/;
       assert.match(output, chain);

@@ -42,7 +42,7 @@ after(async () => {
   await world.stop();
 });
 
-test('is at most ten lines, and one line of permission', () => {
+test('the first policy in docs/base-images.md has at most ten lines, and needs one line of permission', () => {
   assert.ok((example?.body.trim().split('\n').length ?? Infinity) <= 10);
   assert.equal(
     values?.body
@@ -53,7 +53,7 @@ test('is at most ten lines, and one line of permission', () => {
   );
 });
 
-test('works as it stands', async () => {
+test('the first policy in docs/base-images.md works as it is written', async () => {
   const { cluster, registry } = world;
   const { metadata, spec } = policy;
   const [host = ''] = spec.image.split('/');

@@ -107,7 +107,7 @@ test('the pages contain commands, and each begins with a known program', () => {
   );
 });
 
-test('no page starts the sources with a Node that may not read them: npx uses that of the checkout', () => {
+test('no page starts the sources with node itself, which may be too old, instead of npx', () => {
   assert.ok(ours.some(({ words }) => words[0] === 'serve'));
   assert.deepEqual(
     scripts.filter(({ words }) => words[0] === 'node' && words[1]?.endsWith('.ts')),
@@ -139,7 +139,7 @@ for (const words of new Set(ours.map((command) => command.words.join(' ')))) {
   });
 }
 
-describe('our commands', () => {
+describe('the commands in the pages', () => {
   let world: World;
   let service: Service;
   let eventId = '';

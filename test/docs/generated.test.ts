@@ -44,9 +44,9 @@ const policyFields = (schema: z.ZodType) => [...fieldsOf(toStructuralSchema(sche
 const settings: Field[] = [...fieldsOf(JSON.parse(JSON.stringify(z.toJSONSchema(configSchema, { io: 'input' }))) as JsonSchema, '')];
 const isLeaf = ({ path }: Field) => !settings.some((other) => other.path.startsWith(`${path}.`) || other.path.startsWith(`${path}[`));
 
-describe('nothing is forgotten', () => {
-  test('fields of v1', () => assertShown(['docs/policies/reference.md', 'docs/policies/status.md'], policyFields(v1.schema)));
-  test('fields of v1alpha1', () => assertShown(['docs/policies/v1alpha1.md'], policyFields(v1alpha1.schema)));
+describe('the generated pages contain all', () => {
+  test('fields of ImagePolicy v1', () => assertShown(['docs/policies/reference.md', 'docs/policies/status.md'], policyFields(v1.schema)));
+  test('fields of ImagePolicy v1alpha1', () => assertShown(['docs/policies/v1alpha1.md'], policyFields(v1alpha1.schema)));
   test('fields of BaseImagePolicy', () =>
     assertShown(['docs/policies/base-image-policy.md', 'docs/policies/base-image-status.md'], policyFields(baseSchema)));
   test('reasons', () => assertShown(['docs/reasons.md'], Object.keys(reasons)));
@@ -81,7 +81,7 @@ describe('nothing is forgotten', () => {
     const text = templates.map((file) => readFileSync(join(root, 'docs/templates', file), 'utf8')).join('\n');
     for (const sample of globSync('*.yaml', { cwd: join(root, 'crd/samples') })) assert.ok(text.includes(`{{sample ${sample}}}`), sample);
   });
-  test('descriptions of settings', () => {
+  test('settings with a description', () => {
     assert.deepEqual(
       settings.filter((field) => isLeaf(field) && !field.schema.description).map(({ path }) => path),
       [],

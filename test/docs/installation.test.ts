@@ -20,7 +20,7 @@ const [v1Only = [], withWebhook = []] = fencesOf(section.split('\n## ')[0] ?? ''
   .map(({ words }) => words.slice(words.indexOf('crd')))
   .filter(([command]) => command === 'crd');
 
-describe('outside the cluster', () => {
+describe('docs/installation.md, for a service outside of the cluster:', () => {
   let cluster: ControlPlane;
   let service: Service;
   before(async () => {
@@ -40,7 +40,7 @@ describe('outside the cluster', () => {
   const create = () =>
     cluster.request('POST', policiesPath('default', 'v1alpha1'), { ...sample, metadata: { name: sample.metadata.name } });
 
-  test('the first command installs v1 alone, and the second one adds v1alpha1', async () => {
+  test('the first command installs v1 alone, and the second command adds v1alpha1', async () => {
     assert.equal(v1Only[2], '--v1-only');
     await crd(v1Only);
     await waitFor('v1 to be served', () => cluster.request('GET', policiesPath('default', 'v1')).then(() => true));

@@ -121,7 +121,7 @@ describe('README and docs/installation.md', { skip }, () => {
     await push();
   });
 
-  test('everything is removed but the definitions', async () => {
+  test('everything except the definitions is removed', async () => {
     await user.run(removal);
     const left = await user.run('kubectl get crd -o name; kubectl get clusterroles -l app.kubernetes.io/name=image-watcher -o name');
     assert.deepEqual(
@@ -153,7 +153,7 @@ describe('README and docs/installation.md', { skip }, () => {
 describe('the README outside of a cluster', { skip }, () => {
   const block = take('README.md', 'npm ci');
 
-  test('a fresh checkout installs its packages and the definition, and serves', async (t) => {
+  test('a fresh checkout installs its packages and the definition, and starts the service', async (t) => {
     const [cluster, redis] = await Promise.all([borrowControlPlane(), startRedis()]);
     t.after(() => Promise.all([cluster.stop(), redis.stop()]));
     const checkout = tempFolder('checkout');

@@ -90,13 +90,13 @@ describe('pipelines', { skip }, () => {
   // The program refuses to send a secret by http, so the script asks it here to do that.
   const insecurely = (script: string) => script.replaceAll('--wait', '--wait --insecure');
 
-  it('every input of an action says what it is', () => {
+  it('every input of an action has a description', () => {
     for (const name of ['lint', 'test', 'announce'])
       for (const [input, { description }] of Object.entries(readAction(name).inputs))
         assert.ok(description.length > 10, `${name}: ${input}`);
   });
 
-  it('lint fails where a policy is wrong, and names what is', async () => {
+  it('lint fails for a wrong policy, and names the field', async () => {
     writeFileSync(join(folder, 'good.yaml'), policy({}));
     writeFileSync(join(folder, 'bad.yaml'), policy({ minAge: 'soon' }));
     assert.equal((await act('lint', { paths: 'good.yaml' })).code, 0);
@@ -104,7 +104,7 @@ describe('pipelines', { skip }, () => {
     assert.deepEqual([code, /bad\.yaml:.*minAge/.test(out)], [1, true], out);
   });
 
-  it('test fails where a case is not as expected, and writes the report', async () => {
+  it('test fails for a case that is not as expected, and writes the report', async () => {
     writeFileSync(join(folder, 'good.yaml'), policy({}));
     const cases = [{ name: 'one', policy: 'web', images: ['1.4.1'], at: '2026-03-02T10:00:00Z', expect: { image: '1.4.2' } }];
     writeFileSync(join(folder, 'cases.yaml'), JSON.stringify({ policies: ['good.yaml'], cases }));
@@ -113,7 +113,7 @@ describe('pipelines', { skip }, () => {
     assert.match(readFileSync(join(folder, 'report.xml'), 'utf8'), /<failure message="runs 1.4.1, expected 1.4.2">/);
   });
 
-  it('announce gives the secret by the environment alone, and refuses to send it by http', async () => {
+  it('announce passes the secret by the environment alone, and refuses to send it over http', async () => {
     const { code, out } = await act('announce', { image: 'x.example.com/web:1', url: `${origin}/webhooks/ci`, secret: 's3cret' });
     assert.deepEqual([code, /whoever listens/.test(out), requests], [2, true, []], out);
     assert.ok(!readAction('announce').runs.steps[0].run.includes('secret'));
@@ -123,7 +123,7 @@ describe('pipelines', { skip }, () => {
     ['rolledOut', 0],
     ['failed', 1],
   ] as const)
-    it(`announce ends with ${expected} where the image is ${end}`, async () => {
+    it(`announce ends with ${expected} for an image whose result is ${end}`, async () => {
       state = end;
       const { runs, inputs } = readAction('announce');
       const env = {
@@ -140,7 +140,7 @@ describe('pipelines', { skip }, () => {
       assert.match(requests[0] ?? '', /^POST \/webhooks\/ci Bearer s3cret \{"image":"x\.example\.com\/web:1","id":/);
     });
 
-  it('without the program on the PATH, that of a release is fetched', async () => {
+  it('an action downloads the program of a release if it is not on the PATH', async () => {
     writeFileSync(join(folder, 'good.yaml'), policy({}));
     const bare = '/usr/local/bin:/usr/bin:/bin';
     const none = await act('lint', { paths: 'good.yaml' }, bare);
@@ -150,7 +150,7 @@ describe('pipelines', { skip }, () => {
     assert.match(requests[0] ?? '', /^GET \/v1\.2\.3\/image-watcher-1\.2\.3-linux-(?:amd64|arm64)\.tar\.gz /);
   });
 
-  it('the job for GitLab fetches the program, and ends as the image does', async () => {
+  it('the job for GitLab downloads the program, and succeeds when the image is rolled out', async () => {
     const page = pages.find(({ path }) => path === 'docs/pipelines.md') ?? assert.fail();
     const { body } = fencesOf(page.text).find((fence) => fence.body.startsWith('# .gitlab-ci.yml')) ?? assert.fail();
     const { deploy } = parse(body) as { deploy: { variables: Record<string, string>; script: string[] } };

@@ -35,7 +35,7 @@ for (const reason of names) {
   });
 }
 
-test('each reason is in one section of the page, and in the list above', () => {
+test('each reason is in one section of docs/reasons.md, and in its list', () => {
   const listed = Object.values(reasonSections).flatMap((section) => Object.keys(section));
   assert.deepEqual(listed.toSorted(), names.toSorted());
   const template = read('docs/templates/reasons.md');
@@ -43,7 +43,7 @@ test('each reason is in one section of the page, and in the list above', () => {
     for (const part of ['reasons', 'index']) assert.equal(template.split(`{{${part} ${name}}}`).length, 2, `${part} ${name}`);
 });
 
-test('where most reasons of a section show is said once', () => {
+test('the place where most reasons of a section show is given once', () => {
   for (const [name, usual] of Object.entries(usuallyShown)) {
     assert.ok(Object.values(reasonSections[name] ?? {}).filter(({ shown }) => shown === usual).length > 2, name);
     assert.equal(page.split(`\nWhere, unless a reason says otherwise: ${usual}\n`).length, 2, name);
@@ -87,10 +87,11 @@ describe('docs/logs.md says what to do about each message', () => {
       assert.ok(!isProblem || !row.endsWith('| Nothing. |'), 'a warning or an error says what to do');
     });
   }
-  test('no others', () => assert.deepEqual(Object.keys(logActions).toSorted(), Object.keys(logMessages).toSorted()));
+  test('the page has no row for an unknown message', () =>
+    assert.deepEqual(Object.keys(logActions).toSorted(), Object.keys(logMessages).toSorted()));
 });
 
-test('the texts are short sentences', () => {
+test('the explanations of reasons and conditions are short sentences', () => {
   for (const [name, { shown, cause, action }] of [...Object.entries(explanations), ...Object.entries(conditions)])
     for (const text of [shown, cause, action]) {
       assert.match(text, /^(?:[A-Z`[]|image-watcher ).*[.]$/s, `${name}: ${text}`);

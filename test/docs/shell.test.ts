@@ -15,7 +15,7 @@ for (const [line, words, outputFile] of [
     assert.deepEqual(readCommand(line), { words, ...(outputFile !== undefined && { outputFile }) }));
 }
 
-test('parses continued lines and here-documents', () => {
+test('the parser of shell commands reads continued lines and here-documents', () => {
   const script = "a b \\\n  c\n\nkubectl apply -f - <<'YAML' > out\nkind: X\n# y\nYAML\nd\n";
   assert.deepEqual(shellCommandsOf(script), [
     { words: ['a', 'b', 'c'] },

@@ -62,14 +62,14 @@ function kindOf({ path, body, value }: Snippet): Kind | undefined {
 
 const ofKind = (kind: Kind) => snippets.filter((snippet) => kindOf(snippet) === kind);
 
-test('cases of image-watcher test are valid', () => {
+test('the cases of image-watcher test in the pages are valid', () => {
   const problems = ofKind('cases').flatMap(
     ({ value }) => ('cases' in value ? casesSchema : historySchema).safeParse(value).error?.issues ?? [],
   );
   assert.deepEqual([ofKind('cases').length > 0, problems], [true, []]);
 });
 
-test('each is known', () => {
+test('each piece of YAML in the pages is of a known kind', () => {
   assert.ok(snippets.length > 80, String(snippets.length));
   assert.deepEqual(
     snippets.filter((snippet) => kindOf(snippet) === undefined).map(({ path, body }) => `${path}: ${body}`),
@@ -83,12 +83,12 @@ function allowedOn(page: string): { readonly customTargets: CustomTarget[] } {
   return { customTargets: settings.flatMap(({ value }) => configSchema.parse(value).customTargets) };
 }
 
-test('policies are valid', () => {
+test('the policies in the pages are valid', () => {
   for (const { path, body } of ofKind('policy'))
     assert.deepEqual(lintText(body, resources, allowedOn(path)).problems, [], `${path}\n${body}`);
 });
 
-test('parts of policies are, in a policy', () => {
+test('the parts of policies in the pages are valid within a policy', () => {
   for (const { path, body, value } of ofKind('part of a policy')) {
     const base = { image: 'harbor.example.com/shop/web', select: { semver: {} }, targets: [{ kind: 'Deployment', name: 'web' }] };
     const spec = { ...base, ...(value['spec'] ?? value) };
@@ -102,11 +102,11 @@ function assertSettings(value: unknown, path: string, body: string): void {
   assert.ok(parsed.success, `${path}\n${body}\n${String(parsed.error?.message)}`);
 }
 
-test('settings are valid', () => {
+test('the settings in the pages are valid', () => {
   for (const { path, body, value } of ofKind('settings')) assertSettings(value, path, body);
 });
 
-describe('values of the chart', { skip: (await lacksHelm()) ?? false }, () => {
+describe('the values of the chart in the pages', { skip: (await lacksHelm()) ?? false }, () => {
   for (const { path, body, value } of ofKind('values')) {
     test(`render where ${path} sets ${Object.keys(value).join(', ')}`, async () => {
       assert.ok((await renderChart(value)).length > 10);
@@ -115,7 +115,7 @@ describe('values of the chart', { skip: (await lacksHelm()) ?? false }, () => {
   }
 });
 
-describe('objects', () => {
+describe('the objects in the pages', () => {
   let cluster: ControlPlane;
   before(async () => {
     cluster = await borrowControlPlane();

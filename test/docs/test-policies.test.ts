@@ -17,12 +17,12 @@ for (const { body } of fences.filter(({ language }) => language === 'yaml')) {
 const fileOf = (name: string) => join(folder, name);
 const outputs = fences.filter(({ language }) => language === '').map(({ body }) => body);
 
-test('the cases end as the page shows', async () => {
+test('the command test ends as docs/test-policies.md shows', async () => {
   const { code, out } = await runCommand('test', [fileOf('cases.yaml')]);
   assert.deepEqual([code, out.trim()], [1, outputs[0]?.trim()]);
 });
 
-test('the past ends as the page shows', async () => {
+test('the command backtest ends as docs/test-policies.md shows', async () => {
   const { code, out } = await runCommand('backtest', [
     '-f',
     fileOf('web.yaml'),

@@ -31,7 +31,7 @@ function targetOf({ path }: Page, link: string): string {
 
 const targetsOf = (page: Page) => linksOf(page.text).map((link) => (/^[a-z]+:/.test(link) ? link : targetOf(page, link)));
 
-test('README, list of pages, quickstart, base images, reasons and the whole policy guide are there in Chinese', () => {
+test('README, list of pages, quickstart, base images, reasons and the whole policy guide exist in Chinese', () => {
   const policies = pages.filter(({ path }) => /^docs\/policies[\w/-]*\.md$/.test(path)).map(({ path }) => path.replace(/\.md$/, suffix));
   assert.deepEqual(
     translations.map(({ path }) => path).toSorted(),

@@ -6,7 +6,7 @@ import { testTutorial } from './tutorial-page.ts';
 
 testTutorial('push', ['lint', '--broken', 'condition=Stalled', 'RejectedDigest', 'events']);
 
-test('a session is read with its outputs, and written with others', () => {
+test('a console session in a page is read with its outputs, and written with new outputs', () => {
   const text = 'a\n```console\n$ one\n1\n2\n$ cat <<X\n> y\n> X\n$ three\n```\nb\n```console\n$ four\n4\n```\n';
   assert.deepEqual(consoleStepsOf(text), [
     { command: 'one', output: '1\n2\n' },

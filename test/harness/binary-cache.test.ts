@@ -20,7 +20,7 @@ beforeEach(() => {
   process.env['IMAGE_WATCHER_CACHE'] = tempFolder('cache');
 });
 
-test('a program that was built once is found again', async () => {
+test('a program that was built once is found in the cache', async () => {
   const cached = new CachedBinary(tool, 'v2.1');
   assert.equal(await cached.find(), undefined);
   const made = await cached.findOrMake(program('2.1'));
@@ -28,7 +28,7 @@ test('a program that was built once is found again', async () => {
   assert.deepEqual(made.version, { major: 2, minor: 1 });
 });
 
-test('only one of several callers builds it', async () => {
+test('only one of several simultaneous callers builds a program', async () => {
   let times = 0;
   const make = async (path: string) => {
     times++;
@@ -39,7 +39,7 @@ test('only one of several callers builds it', async () => {
   assert.equal(times, 1);
 });
 
-test('a lock whose owner died is taken over', async () => {
+test('a lock of the cache whose owner died is taken over', async () => {
   const cached = new CachedBinary(tool, 'v2.1');
   const { path } = await cached.findOrMake(program('2.1'));
   // No process has this id: it is above what Linux and macOS give out.
@@ -47,14 +47,14 @@ test('a lock whose owner died is taken over', async () => {
   assert.equal((await cached.findOrMake(program('2.1'))).path, path);
 });
 
-test('a program that was changed afterwards is not trusted', async () => {
+test('a program that was changed after its build is not used from the cache', async () => {
   const cached = new CachedBinary(tool, 'v2.1');
   const { path } = await cached.findOrMake(program('2.1'));
   appendFileSync(path, 'echo changed\n');
   assert.equal(await cached.find(), undefined);
 });
 
-test('a program that is too old or a different one is refused and not cached', async () => {
+test('a program with an old version or another name is refused and not cached', async () => {
   const cached = new CachedBinary(tool, 'v2.1');
   await assert.rejects(cached.findOrMake(program('1.9')), /older than 2\.0/);
   await assert.rejects(

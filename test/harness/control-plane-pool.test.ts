@@ -69,7 +69,7 @@ test('two borrowers get a control plane each', async () => {
   await Promise.all([first.stop(), second.stop()]);
 });
 
-test('the controllers run for those who ask for them, and their objects are removed too', async () => {
+test('the controllers run for borrowers who request them, and their objects are removed afterwards', async () => {
   const cluster = await borrow({ controllerManager: true });
   const namespace = await cluster.namespace();
   const labels = { app: 'web' };

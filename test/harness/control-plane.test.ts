@@ -10,11 +10,11 @@ before(async () => {
 });
 after(() => cluster.stop());
 
-test("an error has the status and the server's message", async () => {
+test('an error of a request to the test API server has its status and message', async () => {
   await assert.rejects(cluster.request('GET', '/api/v1/namespaces/nowhere'), { status: 404, message: /namespaces "nowhere" not found/ });
 });
 
-test('the controllers roll a deployment out', async () => {
+test('the controllers of the test control plane roll out a Deployment', async () => {
   const namespace = await cluster.namespace('rollout');
   const labels = { app: 'web' };
   await cluster.request('POST', `/apis/apps/v1/namespaces/${namespace}/deployments`, {
@@ -33,12 +33,12 @@ test('the controllers roll a deployment out', async () => {
   assert.equal(pods[0]?.spec.containers[0]?.image, 'example.test/web:1');
 });
 
-test('the kubeconfig names this server', () => {
+test('the kubeconfig of the test control plane names its API server', () => {
   assert.ok(readFileSync(cluster.kubeconfigPath, 'utf8').includes(cluster.server));
 });
 
 // The last: controllers that have lost their server wait for minutes at times before they look again.
-test('objects outlive kill -9 of etcd and of the API server', async () => {
+test('objects in the test control plane survive kill -9 of etcd and of the API server', async () => {
   const namespace = await cluster.namespace('durable');
   await cluster.etcd.kill9();
   await cluster.apiServer.kill9();

@@ -20,7 +20,7 @@ const endings: { name: string; afterwards: string; signal?: NodeJS.Signals }[] =
 ];
 
 for (const { name, afterwards, signal } of endings) {
-  test(`a server and its folder are gone when the process that started it ${name}`, async () => {
+  test(`a test server and its folder are gone when the process that started it ${name}`, async () => {
     // The line tells us where the server is, and our line back lets the program go on.
     const program = `
       import { startRedis } from ${JSON.stringify(redisModule)};
@@ -49,7 +49,7 @@ test('stop() kills a process that ignores SIGTERM', async () => {
   assert.deepEqual(await child.stop(50), { code: null, signal: 'SIGKILL' });
 });
 
-test('a program that cannot be executed is an error that names it', async () => {
+test('starting a program that cannot be executed fails with its name', async () => {
   await assert.rejects(startProcess('/nowhere/at-all', [], { name: 'missing' }), /starting missing \(\/nowhere\/at-all\)/);
 });
 

@@ -9,7 +9,7 @@ before(async () => {
 });
 after(() => redis.stop());
 
-test('data outlives kill -9 and a restart on the same port', async () => {
+test('data in the test Redis survives kill -9 and a restart on the same port', async () => {
   await withClient((client) => client.set('fruit', 'pear'));
   const { url, pid } = redis;
   await redis.kill9();
@@ -19,7 +19,7 @@ test('data outlives kill -9 and a restart on the same port', async () => {
   assert.equal(await withClient((client) => client.get('fruit')), 'pear');
 });
 
-test('a frozen Redis answers nothing and goes on after the thaw', async () => {
+test('a frozen test Redis answers nothing, and continues after the thaw', async () => {
   redis.freeze();
   await assert.rejects(
     withClient((client) => client.ping(), { commandTimeout: 200 }),

@@ -10,7 +10,7 @@ import { waitFor } from './wait-for.ts';
 
 type Event = { action: string; target: { repository: string; tag?: string; digest: string } };
 
-test('a push is announced with tag and digest, under the headers that were asked for', async (t) => {
+test('the test registry announces a push with tag and digest, and with the requested headers', async (t) => {
   const events: Event[] = [];
   const seen: IncomingMessage[] = [];
   const receive = async (request: IncomingMessage) => {
@@ -37,7 +37,7 @@ test('a push is announced with tag and digest, under the headers that were asked
   assert.ok(seen.every(({ headers }) => headers.authorization === 'Bearer secret'));
 });
 
-test('images outlive kill -9, and only who knows the password may push and pull', async (t) => {
+test('images in the test registry survive kill -9, and pushes and pulls need the password', async (t) => {
   const auth = { user: 'robot', password: 'pear' };
   const registry = await startRegistry({ htpasswd: auth });
   t.after(() => registry.stop());

@@ -7,7 +7,7 @@ import { arrangeTestFiles, findTestFiles, tierOf } from './test-files.ts';
 
 const every = globSync('test/**/*.test.ts', { cwd: join(import.meta.dirname, '../..') }).toSorted();
 
-test('the tier "all" has every test file, and the usual one all but those of the second tier', () => {
+test('the tier "all" has every test file, and the usual tier all except those of the second tier', () => {
   assert.deepEqual(findTestFiles('all'), every);
   const left = new Set(findTestFiles('usual'));
   assert.deepEqual(
@@ -26,14 +26,14 @@ test('the tier "core" starts no server', () => {
   assert.deepEqual([own, [...rooms.keys()].every((room) => room.startsWith('core/'))], [[], true]);
 });
 
-test('files are chosen by path or folder, also those of the second tier', () => {
+test('test files are chosen by path or folder, also those of the second tier', () => {
   const [storm = ''] = Object.keys(secondTier);
   assert.deepEqual(findTestFiles('usual', [storm, storm]), [storm]);
   const rollout = findTestFiles('usual', ['test/core/rollout']);
   assert.ok(rollout.length > 3 && rollout.every((file) => file.startsWith('test/core/rollout/')));
 });
 
-test('a tier that is not there is refused', () => {
+test('an unknown tier of tests is refused', () => {
   assert.equal(tierOf(), 'usual');
   assert.throws(() => tierOf('most'), /there is no tier most: core, usual, all/);
 });

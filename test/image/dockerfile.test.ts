@@ -17,7 +17,7 @@ test('the image runs the Node that the tests run with', () => {
   assert.match(namedBases()['NODE_IMAGE'] ?? '', new RegExp(`/node:${packages['node_modules/node']?.version}-`));
 });
 
-test('it starts Node as `serve` would, so that it need not start twice', () => {
+test('the image starts Node with the settings of serve, so that serve need not restart it', () => {
   assert.deepEqual(readNodeOptions(), leanOptions);
   assert.deepEqual(imageEnvironment(), { NODE_ENV: 'production', ...leanEnvironment });
 });
@@ -33,18 +33,18 @@ test('every base image has a fixed version', () => {
   );
 });
 
-test('no Dockerfile frontend is fetched, and no registry is named', () => {
+test('the Dockerfile fetches no frontend, and names no registry', () => {
   assert.doesNotMatch(dockerfile, /^# *syntax=/m);
   assert.doesNotMatch(dockerfile, /npm config|_authToken|--registry/);
 });
 
-test('it exposes the ports of the configuration', () => {
+test('the image exposes the ports of the configuration', () => {
   const { listen, operations, conversion } = configSchema.parse({});
   const [, ports = ''] = /^EXPOSE (.*)$/m.exec(dockerfile) ?? [];
   assert.deepEqual(ports.split(' ').map(Number), [listen.port, operations.port, conversion.port]);
 });
 
-test('.dockerignore admits exactly what is copied', () => {
+test('.dockerignore admits exactly the files that the Dockerfile copies', () => {
   const allowed = [...read('.dockerignore').matchAll(/^!(\S+)$/gm)].map(([, path = '']) => path);
   const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, paths = '']) => paths.split(' '));
   assert.deepEqual(allowed.sort(), [...new Set(copied)].sort());

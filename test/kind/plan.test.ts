@@ -54,7 +54,7 @@ test('ShellCheck finds nothing in any of the commands', { skip: withoutShellchec
   }
 });
 
-test('a policy of the README, a registry and a secret are the same wherever it is tried', () => {
+test('every kind of cluster gets the same policy, registry and secret', () => {
   for (const steps of [scripts['kind'], scripts['k3d'], scripts['context']]) {
     const inputs = (steps ?? []).flatMap(({ commands = [] }) => commands.flatMap(({ input = '' }) => input)).join('\n');
     assert.ok(
@@ -79,7 +79,7 @@ for (const [context, command] of loads) {
   });
 }
 
-test('a cluster that pulls from a registry needs the name of the image, and another one does not', () => {
+test('a cluster that pulls from a registry needs --image, and other clusters do not', () => {
   assert.match(wrongOptions({ where: { context: 'prod' } }) ?? '', /name it with --image/);
   assert.match(wrongOptions({ where: 'kind', image: 'without-a-tag' }) ?? '', /REPOSITORY:TAG/);
   for (const image of ['a:1', 'localhost:5000/a:1', 'registry.example.com/a/b:try'])
@@ -87,7 +87,7 @@ test('a cluster that pulls from a registry needs the name of the image, and anot
   for (const where of ['kind', 'k3d', { context: 'docker-desktop' }] as const) assert.equal(wrongOptions({ where }), undefined);
 });
 
-test('the chart renders with the values, and the service accepts its settings', { skip: withoutHelm }, async () => {
+test('the chart renders with the values of npm run kind, and the service accepts the settings', { skip: withoutHelm }, async () => {
   const values = chartValues('registry.example.com:5000/me/image-watcher:try') as Values;
   const images = (await renderChart(values)).flatMap((object) =>
     [...JSON.stringify(object).matchAll(/"image":"([^"]+)"/g)].map(([, image]) => image),
@@ -115,7 +115,7 @@ function machineWith(programs: Readonly<Record<string, string>>) {
 
 const isPlanError = (pattern: RegExp) => (error: unknown) => error instanceof PlanError && pattern.test(error.message);
 
-test('programs that are missing are all named, with the pages that say how to install them', async () => {
+test('all missing programs are named, with the pages that say how to install them', async () => {
   const { surroundings } = machineWith({ docker: '' });
   const alone = { ...surroundings, env: { ...surroundings.env, PATH: surroundings.env.HOME } };
   await assert.rejects(
@@ -124,18 +124,18 @@ test('programs that are missing are all named, with the pages that say how to in
   );
 });
 
-test('a Docker that does not answer is reported as that', async () => {
+test('a Docker that does not answer is reported', async () => {
   const { surroundings } = machineWith({ docker: 'exit 1', k3d: '', kubectl: '', helm: '' });
   await assert.rejects(checkTools(toolsOf(optionsOf('k3d')), surroundings), isPlanError(/^Docker does not answer/));
 });
 
-test('a cluster of that name is not touched', async () => {
+test('an existing cluster with the name of the new one is not touched', async () => {
   const { surroundings, calls } = machineWith({ kind: 'echo other; echo image-watcher', docker: '' });
   await assert.rejects(runPlan(scripts['kind'] ?? [], surroundings), isPlanError(/^there is a cluster image-watcher already/));
   assert.deepEqual(calls(), ['kind get clusters']);
 });
 
-test('a cluster that somebody else has created is not deleted, and one of an earlier run is', async () => {
+test('only a cluster that an earlier run has created is deleted', async () => {
   const others = machineWith({ kind: 'echo image-watcher', kubectl: '' });
   await assert.rejects(
     runPlan(scripts['kind-delete'] ?? [], others.surroundings),
@@ -149,7 +149,7 @@ test('a cluster that somebody else has created is not deleted, and one of an ear
   await assert.rejects(runPlan(scripts['k3d-delete'] ?? [], none.surroundings), isPlanError(/^there is no cluster/));
 });
 
-test('all commands are started with their arguments and inputs, each step says what it does, and a failure ends it', async () => {
+test('all commands of a plan run with arguments and inputs, each step prints its title, and a failure ends the plan', async () => {
   const programs = {
     kind: '[ "$1 $2" = "create cluster" ] && grep -q created-by || true',
     docker: '',
@@ -170,7 +170,7 @@ test('all commands are started with their arguments and inputs, each step says w
   assert.match(broken.calls().at(-1) ?? '', /^docker build/);
 });
 
-test('a dry run starts nothing, and prints what would be started', () => {
+test('a dry run starts nothing, and prints the commands', () => {
   const machine = machineWith({ kind: '', docker: '', kubectl: '', helm: '' });
   const run = (...args: string[]) =>
     spawnSync(process.execPath, [join(import.meta.dirname, 'kind.ts'), ...args], { env: machine.surroundings.env, encoding: 'utf8' });
@@ -180,7 +180,7 @@ test('a dry run starts nothing, and prints what would be started', () => {
   assert.equal(run('--k3d', '--context', 'a').status, 2);
 });
 
-describe('the objects, with kubectl and a real API server', { skip }, () => {
+describe('the objects of npm run kind, with kubectl and a real API server', { skip }, () => {
   let cluster: ControlPlane;
   let surroundings: Parameters<typeof runPlan>[1];
   const here = optionsOf({ context: 'test' }, 'registry.example.com/me/image-watcher:try');
@@ -203,7 +203,7 @@ describe('the objects, with kubectl and a real API server', { skip }, () => {
   });
   after(() => cluster.stop());
 
-  test('the API server accepts all of them; then a second run is refused, and a removal would delete the marked namespaces only', async () => {
+  test('are accepted; then a second run is refused, and a removal would delete only the marked namespaces', async () => {
     const [first, ...rest] = planInstallation(here);
     assert.ok(first);
     await runPlan([first], surroundings);

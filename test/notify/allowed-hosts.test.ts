@@ -30,7 +30,7 @@ describe('a NotificationTarget', () => {
     'http://chat.internal:8065/hooks/x',
     'http://plain.internal/x',
   ])
-    it(`may be at ${url}`, () => assert.ok(isAllowedHost(new URL(url), hosts)));
+    it(`may have the URL ${url}`, () => assert.ok(isAllowedHost(new URL(url), hosts)));
 
   for (const url of [
     'https://evil.example/x',
@@ -51,5 +51,5 @@ describe('a NotificationTarget', () => {
     'file:///etc/passwd',
     'data:text/plain,x',
   ])
-    it(`may not be at ${url}`, () => assert.ok(!isAllowedHost(new URL(url), hosts)));
+    it(`may not have the URL ${url}`, () => assert.ok(!isAllowedHost(new URL(url), hosts)));
 });

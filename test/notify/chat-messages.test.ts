@@ -205,7 +205,7 @@ describe('a message', () => {
     assert.deepEqual(asked, [`PUT ${room}/send/m.room.message/id-1 Bearer the-token`]);
   });
 
-  it('in Telegram and Matrix has no links, commands and hashtags that others chose', () => {
+  it('in Telegram and Matrix has no links, commands and hashtags from texts of others', () => {
     const { message: _, ...rest } = notice;
     const hostile = { ...rest, subject: { ...notice.subject, name: '/start #tag evil.example' } };
     for (const id of ['telegram', 'matrix'] as const) {
@@ -242,14 +242,14 @@ describe('a message', () => {
     assert.doesNotMatch(html, /src=|<(?:img|link|style|script)|url\(/);
   });
 
-  it('leads to the places of an image in the namespace', () => {
+  it('links to the places of an image in the namespace', () => {
     const subject = { kind: 'Image', namespace: 'shop', name: 'r.example.com:5000/shop/web:1.2.3', uid: 'u2' } as const;
     const { body } = build('slack', { type: 'notice', notice: { ...notice, kind: 'Behind', subject } });
     const url = '"url":"https://images.example.com/image?repository=r.example.com%3A5000%2Fshop%2Fweb&runsIn=shop#places"';
     assert.ok(body.includes(`"Open the image","emoji":false},${url}`), body);
   });
 
-  it('leads to the form that approves a base', () => {
+  it('links to the form that approves a base', () => {
     const subject = { kind: 'BaseImagePolicy', namespace: 'platform', name: 'java', uid: 'u2' } as const;
     const { body } = build('slack', { type: 'notice', notice: { ...notice, kind: 'ApprovalRequired', subject } });
     assert.match(body, /"Approve","emoji":false\},"url":"https:\/\/images\.example\.com\/bases\/platform\/java\/approve"/);

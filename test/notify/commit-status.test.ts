@@ -166,21 +166,21 @@ for (const kind of statusTypes)
       assert.equal(host.name(posted.at(-1) ?? {}), 'production: shop/api');
     });
 
-    it('fails with the rollout, and an update that is reported late does not change that', async (t) => {
+    it('fails with the rollout, and stays failed when the update is reported late', async (t) => {
       const { host, report, states } = await startHost(t, kind);
       await report('RolloutFailed');
       assert.match((await report('Updated')).message, /later state/);
       assert.deepEqual(states(), [host.states[3]]);
     });
 
-    it('begins again with a later update of the same commit', async (t) => {
+    it('is pending again with a later update of the same commit', async (t) => {
       const { host, report, states } = await startHost(t, kind);
       await report('RolloutFailed');
       await report('Updated', { when: '2026-11-23T13:00:00Z' });
       assert.deepEqual(states(), [host.states[3], host.states[1]]);
     });
 
-    it('of the former image succeeds with a rollback, and does not say why the other one failed', async (t) => {
+    it('of the former image succeeds with a rollback, and does not say why the newer image failed', async (t) => {
       const { host, posted, report } = await startHost(t, kind);
       await report('RolledBack');
       assert.deepEqual(
@@ -189,7 +189,7 @@ for (const kind of statusTypes)
       );
     });
 
-    it('is accepted when the same is reported twice, or an approval after the update', async (t) => {
+    it('is accepted when the same notice is reported twice, or an approval after the update', async (t) => {
       const { report } = await startHost(t, kind);
       for (const notified of [
         'ApprovalRequired',
@@ -203,7 +203,7 @@ for (const kind of statusTypes)
         assert.equal((await report(notified)).kind, 'sent', notified);
     });
 
-    it('is not set for another host, another repository or a short revision, nor for what is no state', async (t) => {
+    it('is not set for another host, another repository, a short revision or a notice without a state', async (t) => {
       const { paths, report, send, origin, port } = await startHost(t, kind);
       for (const source of [
         { ...origin, repository: 'https://git.example.org/shop/web' },
@@ -228,7 +228,7 @@ for (const kind of statusTypes)
       assert.doesNotMatch(wrong.message, /wr0ng/);
     });
 
-    it('is tested without setting one', async (t) => {
+    it('is tested without being set', async (t) => {
       const { posted, send } = await startHost(t, kind);
       const test = { type: 'test', target: 'statuses', at } as const;
       assert.equal((await send(test)).kind, 'sent');
@@ -238,27 +238,27 @@ for (const kind of statusTypes)
   });
 
 describe('the address of a status', () => {
-  it('is on the host of the API, whose name may begin with api', () => {
+  it('is made only for a repository on the host of the API, whose name may begin with api', () => {
     const commitOf = (repository: string, api: string) => findCommit({ repository, revision }, { api: new URL(api) });
     assert.deepEqual(commitOf('https://bitbucket.org/shop/web', 'https://api.bitbucket.org/2.0'), { path: 'shop/web', revision });
     assert.ok('why' in commitOf('https://bitbucket.org.example.com/shop/web', 'https://api.bitbucket.org/2.0'));
     assert.ok('why' in commitOf('https://gitlab.com:8443/shop/web', 'https://gitlab.com/api/v4'));
   });
 
-  it('is a nested project of a GitLab whose host does not have its name', async (t) => {
+  it('has the path of a nested project for a GitLab whose host does not have its name', async (t) => {
     const { paths, report, origin } = await startHost(t, 'gitlabStatus');
     await report('RolledOut', { source: { ...origin, fullPath: 'shop/sub/web' } });
     assert.deepEqual(paths, [`/api/v4/projects/shop%2Fsub%2Fweb/statuses/${revision}`]);
   });
 
-  it('contains nothing of an image that is not encoded', async (t) => {
+  it('contains texts of an image only encoded', async (t) => {
     const { paths, report, port } = await startHost(t, 'giteaStatus');
     // No such source is read from an image; if one was, it would stay one part of the path.
     await report('RolledOut', { source: { repository: `https://127.0.0.1:${port}/shop/web%2F..%2F..%2Fadmin`, revision } });
     assert.deepEqual(paths, [`/api/v1/repos/shop/web%252F..%252F..%252Fadmin/statuses/${revision}`]);
   });
 
-  it('of bitbucket leads to the documentation where there is no dashboard, because it must lead somewhere', async (t) => {
+  it('of bitbucket links to the documentation if there is no dashboard, because a link is required', async (t) => {
     const { posted, send, origin } = await startHost(t, 'bitbucketStatus');
     const subject = { kind: 'ImagePolicy', namespace: 'shop', name: 'web', uid: 'u1' } as const;
     const notice: Notice = { kind: 'RolledOut', subject, at };

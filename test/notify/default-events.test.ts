@@ -18,16 +18,16 @@ function eventsOf(type: TargetType, events?: readonly string[]): readonly string
 }
 
 describe('a target without events', () => {
-  it('gets what needs somebody, if people read it', () =>
+  it('gets the notices that need action, if people read the target', () =>
     assert.deepEqual(
       noticeKinds.filter((kind) => !eventsOf('slack').includes(kind)),
       ['Updated', 'RolledOut', 'ApprovalEnded', 'Rebased', 'RebuildRequested'],
     ));
 
-  it('gets everything, if a program reads it', () => assert.deepEqual(eventsOf('webhook'), noticeKinds));
+  it('gets all notices, if a program reads the target', () => assert.deepEqual(eventsOf('webhook'), noticeKinds));
 
   for (const type of ['pagerduty', 'opsgenie'] as const)
-    it(`gets what opens an incident of ${type}, and what resolves it`, () => {
+    it(`gets the notices that open and resolve an incident of ${type}`, () => {
       const kinds = eventsOf(type);
       assert.deepEqual(
         noticeKinds.filter((kind) => effects[kind] !== 'none' && !kinds.includes(kind)),
@@ -37,7 +37,7 @@ describe('a target without events', () => {
 });
 
 describe('the events of a target', () => {
-  it('are those that it names', () => assert.deepEqual(eventsOf('slack', ['Updated', 'RolledOut']), ['Updated', 'RolledOut']));
+  it('are those that the target names', () => assert.deepEqual(eventsOf('slack', ['Updated', 'RolledOut']), ['Updated', 'RolledOut']));
 
   it('are all with "*", also beside others', () => {
     assert.deepEqual(eventsOf('slack', ['*']), noticeKinds);

@@ -115,7 +115,7 @@ describe('a deployment of GitHub', () => {
     ]);
   });
 
-  it('fails with the rollout, and an update that is told late does not change that', async (t) => {
+  it('fails with the rollout, and stays failed when the update is reported late', async (t) => {
     const { deployments, report } = await startGithub(t);
     await report('RolloutFailed');
     assert.match((await report('Updated')).message, /later state/);
@@ -125,7 +125,7 @@ describe('a deployment of GitHub', () => {
     );
   });
 
-  it('of the former image succeeds with a rollback, and does not say why the other one failed', async (t) => {
+  it('of the former image succeeds with a rollback, and does not say why the newer image failed', async (t) => {
     const { deployments, report } = await startGithub(t);
     await report('RolledBack');
     assert.deepEqual(
@@ -140,7 +140,7 @@ describe('a deployment of GitHub', () => {
     assert.equal(deployments.length, 2);
   });
 
-  it('is not reported for an image of another host, another repository, or without a revision, nor for what is no deployment', async (t) => {
+  it('is not reported for another host, another repository, without a revision, or for a notice about no deployment', async (t) => {
     const { deployments, report, origin, port } = await startGithub(t);
     for (const source of [
       { ...origin, repository: 'https://gitlab.com/shop/web' },
@@ -163,7 +163,7 @@ describe('a deployment of GitHub', () => {
     assert.doesNotMatch(wrong.message, /wr0ng/);
   });
 
-  it('has the configured host of its API', async (t) => {
+  it('is not reported to a configured API over http, unless insecure allows that', async (t) => {
     const { report } = await startGithub(t);
     const refused = await report('Updated', { more: { insecure: false } });
     assert.deepEqual([refused.kind, /does not begin with https:/.test(refused.message)], ['failed', true]);

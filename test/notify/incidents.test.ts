@@ -63,7 +63,7 @@ const keyOf = async (content: Content, cluster?: string) =>
   (await send('pagerduty', [content], cluster === undefined ? {} : { cluster })).sent[0]?.json['dedup_key'];
 
 describe('an incident', () => {
-  it('is opened only by what needs somebody', () => {
+  it('is opened only by notices that need action', () => {
     for (const kind of noticeKinds)
       if (effects[kind] === 'trigger') assert.ok(['failure', 'attention'].includes(severityOf[kind]), kind);
       else if (severityOf[kind] === 'failure') assert.fail(kind);
@@ -145,7 +145,7 @@ describe('an incident', () => {
     );
   });
 
-  it('is one for all that happens to a policy, and another one for another policy, a new one of its name, and another cluster', async () => {
+  it('is one for all notices about a policy, and another for another policy, a recreated policy, and another cluster', async () => {
     const first = await keyOf(noticeOf('RolloutFailed'));
     assert.equal(await keyOf(noticeOf('RolledOut', { tag: '1.4.3', reason: 'other' })), first);
     const others = await Promise.all([
@@ -157,7 +157,7 @@ describe('an incident', () => {
     assert.equal(new Set([first, ...others]).size, 5);
   });
 
-  it('of an image is one, whichever policy reports it', async () => {
+  it('of an image is the same, whichever policy reports it', async () => {
     const image = { kind: 'Image', namespace: 'shop', name: 'r/web:1.2.3' } as const;
     assert.equal(
       await keyOf(noticeOf('RolloutFailed', { subject: { ...image, uid: 'child' } })),
@@ -165,7 +165,7 @@ describe('an incident', () => {
     );
   });
 
-  it('is not made of what needs nobody, and a test opens none', async () => {
+  it('is not opened by notices that need no action, or by a test', async () => {
     const { sent, results } = await send('pagerduty', [
       noticeOf('Updated'),
       { type: 'summary', target: 'calls', at, notices: [], more: 2 },
@@ -178,7 +178,7 @@ describe('an incident', () => {
     );
   });
 
-  it('is opened by a summary of what needs somebody', async () => {
+  it('is opened by a summary of notices that need action', async () => {
     const notices = [noticeOf('Updated'), noticeOf('RolloutFailed')].flatMap((content) =>
       content.type === 'notice' ? [content.notice] : [],
     );
@@ -187,7 +187,7 @@ describe('an incident', () => {
     assert.deepEqual([action, (payload as { summary: string }).summary], ['trigger', '[prod-eu] 2 more notifications, summed up']);
   });
 
-  it('of a long title is cut to what each service takes', async () => {
+  it('has a title cut to the limit of each service', async () => {
     const long = noticeOf('Blocked', { reason: '@'.repeat(3_000) });
     const [page] = (await send('pagerduty', [long])).sent;
     const { summary = '' } = (page?.json['payload'] ?? {}) as { summary?: string };

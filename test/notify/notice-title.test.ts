@@ -77,14 +77,14 @@ const rows: readonly (readonly [NoticeKind, Notice['subject'], Partial<Notice>, 
   ['CertificateExpiring', { kind: 'Certificate', name: 'conversion webhook', uid }, {}, 'conversion webhook must be renewed'],
 ];
 
-describe('a title', () => {
+describe('the title of a notice', () => {
   for (const [kind, subject, more, expected] of rows)
     it(`is "${expected}"`, () => assert.equal(titleOf({ kind, subject, at, ...more }), expected));
 
-  it('has a row above for each kind', () =>
+  it('has a test case for each kind of notice', () =>
     assert.deepEqual([...new Set(rows.map(([kind]) => kind))].toSorted(), [...noticeKinds].toSorted()));
 
-  it('begins with the name of the cluster, where that has one', () =>
+  it('begins with the name of the cluster, if the cluster has one', () =>
     assert.equal(
       messageOf({ type: 'notice', notice: { kind: 'RolledOut', subject: policy, at, tag: '1.4.2' } }, { cluster: 'prod' }).title,
       '[prod] shop/web 1.4.2 rolled out',
@@ -92,7 +92,7 @@ describe('a title', () => {
 });
 
 describe('the severity of a notice', () => {
-  it('goes down in the order of the kinds', () => {
+  it('decreases in the order of the kinds of notices', () => {
     const ranks = kindsByUrgency.map((kind) => severities.indexOf(severityOf[kind]));
     assert.deepEqual(
       ranks,

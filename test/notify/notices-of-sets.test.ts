@@ -21,7 +21,7 @@ const notice: Notice = {
   alongside,
 };
 
-test('a message names every image, and what ran before', () => {
+test('a message about a set of images names every image, and the images before', () => {
   const { facts } = messageOf({ type: 'notice', notice });
   assert.deepEqual(
     facts.map(({ label, names }) => [label, names]),
@@ -34,7 +34,7 @@ test('a message names every image, and what ran before', () => {
   );
 });
 
-test('so do the event for programs and a template', () => {
+test('a CloudEvent and a template about a set of images have every image, and the images before', () => {
   const delivery = { id: 'id-1', secret: 'whsec_c2VjcmV0c2VjcmV0c2VjcmV0', now: new Date(notice.at) };
   const { data } = JSON.parse(targets.webhook.build({ type: 'notice', notice }, delivery).body) as { data: Partial<Notice> };
   assert.deepEqual([data.digest, data.setDigest, data.alongside], [digest, setDigest, alongside]);
@@ -43,14 +43,14 @@ test('so do the event for programs and a template', () => {
   assert.equal(title?.trim(), 'r.example.com/proxy:1.4.1>r.example.com/proxy:1.4.2 new>r.example.com/agent:1.4.2');
 });
 
-test('a job keeps them, and bounds what somebody may have written to Redis', () => {
+test('a job of a notice keeps the images of a set, and is refused with too many of them', () => {
   const job = { schema: 1, target: 'ops', identity: ['a'], notice, receivedAt: notice.at };
   assert.deepEqual(readNoticeJob(job), job);
   const many = Array.from({ length: 33 }, () => ({ to: 'r/proxy:1' }));
   assert.throws(() => readNoticeJob({ ...job, notice: { ...notice, alongside: many } }), /cannot be read/);
 });
 
-test('the approval and the change of one set are in one thread', () => {
+test('the approval and the change of one set of images are in one thread', () => {
   assert.equal(threadOf({ ...notice, kind: 'ApprovalRequired' }), threadOf(notice));
   assert.equal(threadOf({ ...notice, kind: 'RolledBack', tag: '1.4.1', undone: digest }), threadOf(notice));
 });

@@ -100,7 +100,7 @@ describe('a notice in the queue', () => {
       assert.deepEqual([sent, counted], [[], []]);
     });
 
-  it('waits for a target of a namespace until it is known whether there is one', async () => {
+  it('waits for a target of a namespace until the targets of the cluster are known', async () => {
     const { run, counted } = processorFor([], { name: 'other' });
     await assert.rejects(run(false, 'shop/not-listed-yet'), /not known yet/);
     await run(false, 'shop/deleted');
@@ -125,20 +125,20 @@ describe('a notice in the queue', () => {
       assert.equal(isWanted({ ...ops, policies: { tier: 'critical' } }, job.notice, labels), isSent);
     });
 
-  it('about an image goes to the targets that name its namespace, whatever the labels of a policy', () => {
+  it('about an image is sent to targets that name its namespace, whatever the labels of a policy', () => {
     const notice = { ...job.notice, subject: { kind: 'Image' as const, namespace: 'shop', name: 'shop/web:1', uid: 'u1' } };
     const wants = (more: Partial<ConfiguredTarget>) => isWanted({ ...ops, ...more }, notice, { tier: 'critical' });
     assert.deepEqual([wants({}), wants({ namespaces: ['shop'] }), wants({ namespaces: ['other'] })], [false, true, false]);
     assert.equal(wants({ namespaces: ['shop'], policies: { tier: 'critical' } }), false);
   });
 
-  it('is sent over plain http where the target allows it', async () => {
+  it('is sent over plain http if the target allows that', async () => {
     const { run, sent } = processorFor([], { url: () => 'http://chat.example.com/', insecure: true });
     await run();
     assert.equal(sent.length, 1);
   });
 
-  it('waits as long as the target asks, and so do all others for it', async () => {
+  it('waits as long as the target requests, like all other notices for this target', async () => {
     const until = new Date(start + 90_000);
     const { run, sent, counted, advance } = processorFor([{ kind: 'failed', message: 'slow down', until }]);
     const isWait = (error: unknown) => error instanceof WaitError && error.until.getTime() === until.getTime();
@@ -173,7 +173,7 @@ describe('a notice in the queue', () => {
       assert.deepEqual(recorded, [{ eventId: 'push-1', subject, target: 'shop/team', kind, reason, message: result.message, at }]);
     });
 
-  it('says nothing there of what an endpoint of the operator answers', async () => {
+  it('is given up without the answer of an endpoint of the operator in the record of its push', async () => {
     const { run, recorded } = processorFor([{ kind: 'refused', message: 'POST to https://internal.example.com was answered 400' }]);
     await run(false, 'ops', { eventId: 'push-1' });
     assert.deepEqual(
@@ -182,7 +182,7 @@ describe('a notice in the queue', () => {
     );
   });
 
-  it('has no record if no push led to it, or if it is not given up', async () => {
+  it('is not recorded if no push led to it or if it is not given up', async () => {
     const { run, recorded } = processorFor([
       { kind: 'refused', message: 'no' },
       { kind: 'failed', message: 'down' },
@@ -194,7 +194,7 @@ describe('a notice in the queue', () => {
   });
 });
 
-describe('a push to a target whose messages cannot be changed', () => {
+describe('a push, for a target whose messages cannot be edited,', () => {
   const undone = `sha256:${'a'.repeat(64)}`;
   const failure = { kind: 'RolloutFailed', digest: undone, interim: true } as const;
   const rollback = { kind: 'RolledBack', tag: '1.0.0', undone, at: '2026-11-23T12:00:05Z' } as const;
@@ -209,7 +209,7 @@ describe('a push to a target whose messages cannot be changed', () => {
     assert.equal(sent.length, 1);
   });
 
-  it('is reported at its beginning if the target hears of no end, and if there is none', async () => {
+  it('is reported at its beginning if the target is not notified of an end, or if there is no end', async () => {
     for (const [events, more] of [
       [['Updated', 'RolledOut'], { interim: true }],
       [all, {}],
@@ -230,7 +230,7 @@ describe('a push to a target whose messages cannot be changed', () => {
     assert.equal(sent.length, 1);
   });
 
-  it('is reported as failed if no rollback follows, and if the rollback is not accepted', async () => {
+  it('is reported as failed if no rollback follows, or if the rollback is not accepted', async () => {
     const { run, sent, counted, advance } = processorFor([{ kind: 'failed', message: 'down' }], { events: all });
     await assert.rejects(run(false, 'ops', rollback), /down/);
     advance(30_000);
@@ -238,7 +238,7 @@ describe('a push to a target whose messages cannot be changed', () => {
     assert.deepEqual([sent.length, counted], [2, ['failed', 'sent']]);
   });
 
-  it('is reported as failed without a wait if nobody hears of rollbacks, if none is to follow, and to programs', async () => {
+  it('is reported as failed without a wait if no notice of a rollback can follow, and to programs', async () => {
     for (const [target, more] of [
       [{ events: ['RolloutFailed'] }, failure],
       [{ events: all }, { kind: 'RolloutFailed' }],
@@ -251,7 +251,7 @@ describe('a push to a target whose messages cannot be changed', () => {
   });
 });
 
-test('each of a hundred notices reaches a target that was down for an hour once, and soon after it is back', async () => {
+test('a hundred notices reach a target once each, soon after the target is back from an hour of downtime', async () => {
   let now = start;
   const hour = 3_600_000;
   const accepted: string[] = [];

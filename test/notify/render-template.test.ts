@@ -21,7 +21,7 @@ const escape = (value: string) => value.replaceAll(/[<*]/g, '\\$&');
 const textOf = (text: string) =>
   renderTemplate({ text }, notice, { now: { repository: 'https://github.com/shop/web', revision: 'abc1234' } }).text?.(escape);
 
-describe('a template', () => {
+describe('a template of notifications', () => {
   for (const [template, expected] of Object.entries({
     '{{ policy }} {{ event }} {{ tag }}': 'shop/web Updated 1.4.2',
     '{{ icon }} {{ severity }}': '🔵 info',
@@ -36,7 +36,7 @@ describe('a template', () => {
     '{{ policy.constructor }}{{ workloads.__proto__ }}{{ __proto__ }}{{ constructor.constructor }}': '',
     '{{ process.env }}{{ globalThis }}{{ require }}': '',
   }))
-    it(`makes ${JSON.stringify(expected)} of ${JSON.stringify(template)}`, () => assert.equal(textOf(template), expected));
+    it(`renders ${JSON.stringify(template)} as ${JSON.stringify(expected)}`, () => assert.equal(textOf(template), expected));
 
   for (const template of [
     '{% include "/etc/passwd" %}',
@@ -50,10 +50,10 @@ describe('a template', () => {
   ])
     it(`fails for ${template}`, () => assert.throws(() => textOf(template)));
 
-  it('may have dates in a list', () =>
+  it('may format dates in a loop', () =>
     assert.equal(textOf('{% for i in (1..40) %}{{ 1 | date: "%Y-%m-%d", "Asia/Aden" }}{% endfor %}'), '1970-01-01'.repeat(40)));
 
-  it('may loop in loops over what it is given', () =>
+  it('may have nested loops over its values', () =>
     assert.equal(textOf(`${'{% for a in workloads %}'.repeat(3)}x${'{% endfor %}'.repeat(3)}`), 'xxxxxxxx'));
 
   // Of each, one more round is too much: the work is counted, whatever the machine.
@@ -77,9 +77,9 @@ describe('a template', () => {
     'a filter that evaluates expressions': '{{ workloads | where_exp: "a", "a" }}',
     'a filter with a pattern of its own': `{{ "${'<!--'.repeat(500)}" | strip_html }}`,
   }))
-    it(`takes too much work: ${name}`, () => assert.throws(() => textOf(template), /too much work|undefined filter/));
+    it(`fails because of too much work: ${name}`, () => assert.throws(() => textOf(template), /too much work|undefined filter/));
 
-  it('shares its work between title and text', () => {
+  it('has one limit of work for title and text together', () => {
     const half = '{% for a in (1..600) %}{% endfor %}';
     const render = (template: { title?: string; text?: string }) => renderTemplate(template, notice, {}).text?.(escape);
     render({ title: half });
@@ -87,7 +87,7 @@ describe('a template', () => {
     assert.throws(() => render({ title: half, text: half }), /too much work/);
   });
 
-  it('cannot make a text without end', () => {
+  it('cannot make a text of unlimited length', () => {
     const doubling = `{% assign a = "0123456789" %}${'{% assign a = a | append: a %}'.repeat(60)}{{ a }}`;
     assert.throws(() => textOf(doubling));
   });
@@ -157,22 +157,22 @@ describe('a target with a template', () => {
       assert.equal(titles.length, id.startsWith('slack') || id.startsWith('mattermost') ? 1 : 0);
     });
 
-  it('that makes no text is sent with the title', async () => {
+  it('is sent the built-in title if the template makes no text', async () => {
     const { text } = await send({ text: '{{ nothing }}' });
     assert.match(text, /"blocks":\[\{"type":"section","text":\{"type":"mrkdwn","text":"🔵 shop\/web 1\.4\.2 was applied /);
   });
 
-  it('has its text in HTML as well, in mails', async () => {
+  it('is sent its text also as HTML in mails', async () => {
     const { html } = await send({ text: 'Hello {{ name }}: {{ message }}\n<b>1 & 2</b>' }, 'notice', 'email');
     assert.ok(html.includes('>Hello web: &lt;\u2060!channel&gt; *bold*\n&lt;b&gt;1 &amp; 2&lt;/b&gt;</p>'), html);
   });
 
-  it('has its own subject in mails, in one line', async () => {
+  it('is sent its title as the subject of mails, in one line', async () => {
     const { text } = await send({ title: '{{ policy }}\n{{ tag }}\r\nBcc: evil@example.com' }, 'notice', 'email');
     assert.match(text, /^\[image-watcher\] shop\/web 1\.4\.2 Bcc: evil@example\.com\n/);
   });
 
-  it('is not rendered again for a minute after it failed', async () => {
+  it('is sent no rendered template for a minute after the template failed', async () => {
     const template = { text: '{{ a | nofilter }}' };
     await send(template);
     // What is not rendered does not fail: the same object is known by its failure alone.
@@ -181,7 +181,7 @@ describe('a target with a template', () => {
     assert.match((await send({ ...template })).text, /"text":"Hello"/);
   });
 
-  it('is sent the built-in message where the template fails, and a test says why', async () => {
+  it('is sent the built-in message if the template fails, and a test says why', async () => {
     const { text, result } = await send({ text: '{{ a | nofilter }}' });
     assert.equal(result.kind, 'sent');
     assert.match(text, /shop\/web 1\.4\.2 was applied[^]*the template of the target fails: .*nofilter/);

@@ -83,7 +83,7 @@ function openApi(
   };
 }
 
-test('those who list all policies see the targets of the configuration, whose last message says whether they work', async (t) => {
+test('the API shows targets of the configuration with their last result to those who may list all policies', async (t) => {
   const { list, causes } = openApi(t, ['list *', 'list notificationtargets *']);
   assert.deepEqual(await list(), [
     {
@@ -104,7 +104,7 @@ test('those who list all policies see the targets of the configuration, whose la
   ]);
 });
 
-test('a team sees the targets of its namespace only', async (t) => {
+test('the API shows a team only the targets of its namespace', async (t) => {
   const { list, causes } = openApi(t, ['list shop', 'list notificationtargets shop']);
   assert.deepEqual(
     (await list()).map(({ name }) => name),
@@ -117,7 +117,7 @@ test('a team sees the targets of its namespace only', async (t) => {
   assert.deepEqual(await openApi(t, ['list shop']).list(), []);
 });
 
-test('without Redis, the targets are listed without their last results', async (t) => {
+test('the API lists targets of notifications without their last results while Redis is away', async (t) => {
   const { list } = openApi(t, ['list *'], { readResults: () => Promise.reject(new Error('no connection')) });
   assert.deepEqual(await list(), [{ name: 'ops', type: 'slack', ready: true, reason: 'Configured', message: '' }]);
 });
@@ -130,13 +130,13 @@ const refusals: readonly (readonly [name: string, rights: readonly string[], tar
   ['actions are off', ['update *'], 'ops', 'actions are off'],
 ];
 for (const [name, rights, target, noActions] of refusals)
-  test(`no test message is sent: ${name}`, async (t) => {
+  test(`the API sends no test message: ${name}`, async (t) => {
     const { test: post, tested } = openApi(t, rights, noActions === undefined ? {} : { noActions });
     assert.equal((await post(target)).status, 403);
     assert.deepEqual(tested, []);
   });
 
-test('a test says what was answered, and a target is not tested again at once', async (t) => {
+test('the API returns the answer to a test message, and does not test a target again immediately', async (t) => {
   const { test: post, tested, later, logged } = openApi(t, ['update *', 'update notificationtargets shop']);
   assert.deepEqual(await post('ops'), { status: 200, body: { accepted: false, message: 'answered 400; correct the key' } });
   assert.equal((await post('ops')).status, 429);

@@ -82,12 +82,12 @@ describe('a mail', () => {
     [550, 'refused'],
     [552, 'refused'],
   ] as const)
-    it(`is ${kind} where the server answers ${status}`, async (t) => {
+    it(`is ${kind} if the server answers ${status}`, async (t) => {
       const { url } = await startSmtp(t, { onRcptTo: (_address, _session, done) => done(answered(status)) });
       assert.equal((await sendMail(url(), request, options)).kind, kind);
     });
 
-  it('says what to do where the password is wrong, without telling it', async (t) => {
+  it('leads to a message about a wrong password with the remedy, without the password', async (t) => {
     const { url } = await startSmtp(t);
     const result = await sendMail(url('someone-unknown:another-secret-password@'), request, options);
     assert.equal(result.kind, 'failed');
@@ -103,7 +103,7 @@ describe('a mail', () => {
     assert.deepEqual(mails, []);
   });
 
-  it('is not sent to a server whose certificate nobody vouches for', async (t) => {
+  it('is not sent to a server whose certificate is from an unknown authority', async (t) => {
     const { cert, key } = await (await createAuthority('nobody knows')).issue(loopback);
     for (const secure of [true, false]) {
       const { mails, url } = await startSmtp(t, { secure, cert, key, disabledCommands: [] });
@@ -114,7 +114,7 @@ describe('a mail', () => {
     }
   });
 
-  it('does not wait for a server that says nothing, or longer than its sender lives', async (t) => {
+  it('counts as failed if the server does not answer in time, or when its sender stops', async (t) => {
     const sockets = new Set<Socket>();
     const silent = createServer((socket) => void sockets.add(socket));
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
@@ -130,7 +130,7 @@ describe('a mail', () => {
     assert.equal((await sending).kind, 'failed');
   });
 
-  it('cannot have headers of others', async (t) => {
+  it('cannot get further headers from texts of others', async (t) => {
     const { mails, url } = await startSmtp(t);
     const hostile = { headers: { subject: 'web\r\nBcc: everybody@example.com' }, body: '.\r\nMAIL FROM:<x@example.com>\r\n' };
     await sendMail(url(), hostile, options);
@@ -158,7 +158,7 @@ describe('a target of kind email', () => {
     ['without addresses', {}, /email\.from/],
     ['with the URL of a chat', { url: () => 'https://chat.example.com', email: options }, /smtps: or smtp: URL/],
   ] as const)
-    it(`${name} is told what is missing`, async () => {
+    it(`is refused with the missing setting: ${name}`, async () => {
       const result = await deliver({ ...target, ...changed }, content, { ...means, mail: () => assert.fail('sent') });
       assert.match(JSON.stringify(result), message);
     });

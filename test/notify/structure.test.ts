@@ -37,7 +37,7 @@ test('every Git host whose commits have statuses is in the list, under its own i
   for (const [name, { id }] of Object.entries(forges)) assert.equal(id, name);
 });
 
-test('every kind of target has a row in the documentation', () => {
+test('every kind of target of notifications has a row in the documentation', () => {
   const docs = readFileSync(join(root, 'docs/notifications.md'), 'utf8');
   for (const type of targetTypes) assert.ok(docs.includes(`\n| \`${type}\` |`), type);
 });

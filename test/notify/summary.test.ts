@@ -23,7 +23,7 @@ const content = {
 
 const fact = (label: string, names: readonly string[], others = 0) => ({ label, names, others, hasMore: false, text: '' });
 
-test('a summary tells what failed first, the first names of each kind, and how many are not listed', () => {
+test('a summary of notices lists failures first, the first names of each kind, and the number of others', () => {
   assert.deepEqual(messageOf(content, { dashboardUrl: 'https://images.example.com' }), {
     severity: 'failure',
     title: '16 more notifications, summed up',
@@ -42,7 +42,7 @@ test('a summary tells what failed first, the first names of each kind, and how m
   });
 });
 
-test('a program gets the counts', () => {
+test('a summary of notices for programs has the counts', () => {
   const { body } = targets.webhook.build(content, { id: 'id-1', secret: '', now: new Date(at) });
   const { type, data } = JSON.parse(body) as { type: string; data: unknown };
   assert.deepEqual(

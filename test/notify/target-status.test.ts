@@ -25,7 +25,7 @@ describe('the status of a NotificationTarget', () => {
       assert.deepEqual([ready?.status, ready?.reason, ready?.message], [status, reason, `because of ${reason}`]);
     });
 
-  it('keeps the time of its condition while that stays true or false, and other conditions always', () => {
+  it('keeps the transition time of its condition while its status is unchanged, and conditions of others always', () => {
     const other = { type: 'Other', status: 'True', reason: 'R', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' } as const;
     const before = { ...statusOf('Configured'), conditions: [...(statusOf('Configured').conditions ?? []), other] };
     const delivered = nextTargetStatus(before, 1, stateOf('Delivered'), later);
@@ -41,7 +41,7 @@ describe('the status of a NotificationTarget', () => {
     assert.equal(readyOf(nextTargetStatus(delivered, 2, stateOf('Configured'), later))?.reason, 'Configured');
   });
 
-  it('is found again after a change of the spec, and while its cause may be corrected elsewhere', () => {
+  it('is checked again after a change of the spec, and while its cause may be corrected in other objects', () => {
     assert.ok(isCheckDue({}, 1) && isCheckDue(statusOf('Delivered'), 2));
     for (const reason of ['SecretNotUsable', 'HostNotAllowed', 'TooManyTargets'] as const)
       assert.ok(isCheckDue(statusOf(reason), 1), reason);

@@ -32,7 +32,7 @@ const readable = (text: string) =>
 
 describe('targets of notifications', () => {
   for (const target of Object.values(targets)) {
-    it(`${target.id} is shown what somebody needs to act`, () => {
+    it(`${target.id} shows everything that a reader needs to act`, () => {
       const { body } = target.build({ type: 'notice', notice }, delivery);
       if (target.via === 'http') JSON.parse(body);
       for (const part of ['1.1.0', 'aaaaaaaaaaaa', 'shop/web', 'r/shop/web:1.0.0', 'Deployment shop/web0'])
@@ -62,7 +62,7 @@ describe('targets of notifications', () => {
   }
 
   for (const target of Object.values(targets))
-    it(`${target.id} says of which cluster it speaks, where that has a name`, () => {
+    it(`${target.id} names the cluster, if the cluster has a name`, () => {
       const [named, unnamed] = ['prod-eu', undefined].map((cluster) => target.build({ type: 'notice', notice }, { ...delivery, cluster }));
       assert.ok(named !== undefined && unnamed !== undefined);
       assert.match(
@@ -73,7 +73,7 @@ describe('targets of notifications', () => {
     });
 
   for (const target of chats)
-    it(`${target.id} shows what readers copy exactly as it is`, () => {
+    it(`${target.id} shows names and commands that readers copy unchanged`, () => {
       const tag = '1.1.0_rc-1';
       const copied: Notice = {
         ...notice,
@@ -96,7 +96,7 @@ describe('targets of notifications', () => {
     });
 
   for (const target of chats)
-    it(`${target.id} leads to the dashboard, where there is one`, () => {
+    it(`${target.id} links to the dashboard, if there is one`, () => {
       const linkOf = (kind: Notice['kind']) =>
         target.build({ type: 'notice', notice: { ...notice, kind } }, { ...delivery, dashboardUrl: 'https://images.example.com' }).body;
       assert.match(linkOf('ApprovalRequired'), /https:\/\/images\.example\.com\/policies\/shop\/web\/approve\b/);
@@ -104,7 +104,7 @@ describe('targets of notifications', () => {
       assert.match(linkOf('Blocked'), /https:\/\/images\.example\.com\/policies\/shop\/web#explanation\b/);
     });
 
-  it('discord lets no text mention anybody', () =>
+  it('discord does not let a text mention anybody', () =>
     assert.deepEqual(
       (JSON.parse(targets.discord.build({ type: 'notice', notice }, delivery).body) as { allowed_mentions: object }).allowed_mentions,
       {

@@ -122,7 +122,7 @@ for (const form of [slack, mattermost, discord]) {
       verify();
     });
 
-    it('that fails is one message for those who hear only of failures', async (t) => {
+    it('that fails is one message in a channel that gets only failures', async (t) => {
       const { send, shown, chat, verify } = await startTarget(form, { events: ['RolloutFailed', 'RolledBack'] });
       t.after(chat.stop);
       await send(noticeOf('RolloutFailed'), second(0));
@@ -131,7 +131,7 @@ for (const form of [slack, mattermost, discord]) {
       verify();
     });
 
-    it('that is rolled back shows that, although the image before is rolled out then', async (t) => {
+    it('that is rolled back shows the rollback, although the former image is then rolled out', async (t) => {
       const { send, shown, chat, verify } = await startTarget(form);
       t.after(chat.stop);
       await send(noticeOf('RolloutFailed'), second(0));
@@ -141,7 +141,7 @@ for (const form of [slack, mattermost, discord]) {
       verify();
     });
 
-    it('that fails calls those who were only told that it began', async (t) => {
+    it('that fails notifies the channel again if the channel has only a message about its beginning', async (t) => {
       const { send, shown, chat, verify } = await startTarget(form);
       t.after(chat.stop);
       await send(noticeOf('Updated'), second(0));
@@ -166,7 +166,7 @@ for (const form of [slack, mattermost, discord]) {
       verify();
     });
 
-    it('is one message if two processes report it at once', async (t) => {
+    it('is one message if two processes report it simultaneously', async (t) => {
       const { sender, processWith, shown, chat, verify } = await startTarget(form);
       t.after(chat.stop);
       const connections = [connectWorker(server.url), connectWorker(server.url)];
@@ -178,7 +178,7 @@ for (const form of [slack, mattermost, discord]) {
       verify();
     });
 
-    it('is two messages at worst, and never none, if the process dies before it remembers what it has sent', async (t) => {
+    it('is two messages at most, and never none, if the process dies before it remembers the message', async (t) => {
       const { send, sender, processWith, threads, shown, chat, verify } = await startTarget(form);
       t.after(chat.stop);
       let deaths = 1;
@@ -206,7 +206,7 @@ for (const form of [slack, mattermost, discord]) {
       verify();
     });
 
-    it('is changed when the service works again', async (t) => {
+    it('is edited when the chat service works again', async (t) => {
       const { send, shown, chat, counted, verify } = await startTarget(form);
       t.after(chat.stop);
       await send(noticeOf('Updated'), second(0));
@@ -228,7 +228,7 @@ for (const form of [slack, mattermost, discord]) {
       verify();
     });
 
-    it('leads to no other address, whatever stands in Redis', async (t) => {
+    it('causes no request to another address, whatever Redis contains', async (t) => {
       const { send, name, chat, verify } = await startTarget(form);
       t.after(chat.stop);
       for (const id of ['../../../evil', '..', '%2e%2e', '1'.repeat(5_000), { a: 1 }, 7]) {
@@ -252,7 +252,7 @@ describe('a bot of Slack', () => {
     ['not_in_channel', ['failed', 'sent']],
     ['invalid_blocks', ['abandoned']],
   ] as const)
-    it(`answers 200 with ${error}, which is ${expected[0]}`, async (t) => {
+    it(`that answers 200 with ${error} counts as ${expected[0]}`, async (t) => {
       const { send, chat, counted } = await startTarget(slack);
       t.after(chat.stop);
       chat.answerNext({ status: 200, body: { ok: false, error } });
@@ -261,7 +261,7 @@ describe('a bot of Slack', () => {
     });
 
   for (const channel of ['', '?channel=', '?channel=%23ops', '?channel=C1/../x'])
-    it(`is not asked if its URL ends with ${JSON.stringify(channel)}`, async (t) => {
+    it(`gets no request if its URL ends with ${JSON.stringify(channel)}`, async (t) => {
       const { send, chat, counted } = await startTarget(slack, { url: (own) => own.replace(/\?.*/, channel) });
       t.after(chat.stop);
       await assert.rejects(send(noticeOf('Updated'), second(0), 0), /names no channel/);
@@ -269,7 +269,7 @@ describe('a bot of Slack', () => {
     });
 });
 
-test('what is remembered of a target is bounded, and ends', async () => {
+test('the threads that are remembered for a target are bounded, and expire', async () => {
   const threads = createNoticeThreads(redis, '{iw}');
   const state = { id: '1', kind: 'Updated', at: second(0), receivedAt: second(0) } as const;
   const remember = async (index: number) => {
@@ -285,7 +285,7 @@ test('what is remembered of a target is bounded, and ends', async () => {
   assert.deepEqual((await threads.take('bounded', 't1010'))?.last, state);
 });
 
-test('a thread has one worker, until that one takes too long', async () => {
+test('a thread is taken by one worker at a time, until that worker takes too long', async () => {
   const threads = createNoticeThreads(redis, '{iw}');
   const state = { id: '1', kind: 'Updated', at: second(0), receivedAt: second(0) } as const;
   const slow = (await threads.take('ops', 'one')) ?? assert.fail();

@@ -23,13 +23,13 @@ describe('the notice about a certificate', () => {
       else assert.match(message ?? '', expected);
     });
 
-  it('is the same within a stage, and another one in the next', () => {
+  it('has the same identity within a stage before the end, and another in the next stage', () => {
     const identityAt = (leftDays: number) => noticeAt(leftDays)?.identity.join(' ');
     assert.equal(identityAt(13), identityAt(4));
     assert.equal(new Set([13, 2, -1].map(identityAt)).size, 3);
   });
 
-  it('is about the first of a bundle to end, and ignores what is no certificate', async () => {
+  it('is about the certificate of a bundle that ends first, and ignores text that is no certificate', async () => {
     const { certificate: later } = await makeAuthority(new Date(end));
     assert.match(noticeAt(1, `${later}\n${pem}`)?.notice.message ?? '', new RegExp(new Date(end).toISOString()));
     assert.equal(noticeAt(1, 'no certificate'), undefined);

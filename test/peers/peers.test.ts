@@ -32,7 +32,7 @@ for (const one of families) {
   });
 }
 
-test('every table has a family, and every family has both tables', () => {
+test('every table of cases or differences has a family, and every family has both tables', () => {
   const ids = families.map(({ id }) => id).toSorted();
   for (const folder of ['cases', 'differences']) {
     const files = globSync(`${folder}/*.json`, { cwd: import.meta.dirname }).map((file) => basename(file, '.json'));
@@ -40,22 +40,22 @@ test('every table has a family, and every family has both tables', () => {
   }
 });
 
-describe('a list of differences that does not match is reported', () => {
+describe('the comparison with a list of known differences', () => {
   const double = family('doubles', z.number(), (value) => value * 2);
   const cases = [1, 2, 3].map((input) => ({ id: `${input}`, source: 'nobody', input, expected: input === 1 ? 2 : 5 }));
   const listed = (entries: Record<string, number>) => [{ title: 't', kind: 'by-design', why: 'w', cases: entries }] as const;
   for (const [name, entries, expected] of [
-    ['as it is', { '2': 4, '3': 6 }, []],
+    ['a list that matches', { '2': 4, '3': 6 }, []],
     ['a new difference', { '2': 4 }, ['new: "3": 6']],
-    ['one that is no more', { '1': 3, '2': 4, '3': 6 }, ['no longer different: "1"']],
-    ['one of a case that there is not', { '2': 4, '3': 6, '9': 1 }, ['no longer different: "9"']],
+    ['a difference that is gone', { '1': 3, '2': 4, '3': 6 }, ['no longer different: "1"']],
+    ['a difference of an unknown case', { '2': 4, '3': 6, '9': 1 }, ['no longer different: "9"']],
     ['another answer', { '2': 5, '3': 6 }, ['another answer: "2": 4, not 5']],
   ] as const) {
-    test(`in the case "${name}"`, async () =>
+    test(`reports ${expected.length === 0 ? 'nothing' : 'the mismatch'} for ${name}`, async () =>
       assert.deepEqual(compareLists(await findDifferences(double, cases), listed(entries)), expected));
   }
 
-  test('when it lists a case twice', async () => {
+  test('reports a case that is listed twice', async () => {
     const found = await findDifferences(double, cases);
     assert.deepEqual(compareLists(found, [...listed({ '2': 4, '3': 6 }), ...listed({ '2': 4 })]), ['listed twice: "2"']);
   });

@@ -23,7 +23,7 @@ const found = (pattern: string) =>
     dirname(join('/', relative('.', file))),
   );
 
-test('Dependabot watches every file that names something from outside', () => {
+test('Dependabot watches every file that names an external package, image or action', () => {
   const wanted = [
     ...found('**/package-lock.json').map((folder) => `npm ${folder}`),
     ...found('**/Dockerfile').map((folder) => `docker ${folder}`),
@@ -36,7 +36,7 @@ test('Dependabot watches every file that names something from outside', () => {
   for (const one of watched) assert.ok(existsSync(join(root, one.split(' ')[1] ?? '')), one);
 });
 
-test('every image of others is pinned to a digest, and the chart runs the Redis that Dependabot proposes', () => {
+test('every external image is pinned to a digest, and the chart runs the Redis that Dependabot proposes', () => {
   const digest = '@sha256:[0-9a-f]{64}';
   const lines = (file: string, pattern: RegExp) => [...read(file).matchAll(pattern)].map(([, image = '']) => image);
   const bases = lines('Dockerfile', /^FROM (?:--platform=\S+ )?([a-z]\S+\/\S+) AS /gm);

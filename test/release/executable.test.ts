@@ -36,7 +36,7 @@ describe('the executable', () => {
       env: { PATH: `${folder}:/usr/local/bin:/usr/bin:/bin`, HOME: folder, KUBECONFIG: world.kubeconfig },
     });
 
-  it('shows its version, and asks a cluster', async () => {
+  it('shows its version, and reads from a cluster', async () => {
     assert.deepEqual(await run('image-watcher', 'version'), {
       stdout: `image-watcher ${version} (Node.js ${process.versions.node})\n`,
       stderr: '',
@@ -46,7 +46,7 @@ describe('the executable', () => {
     await assert.rejects(run('image-watcher', 'dance'), { code: 2, stderr: /^there is no command "dance"/ });
   });
 
-  it('serves: it is ready, updates a workload after a webhook, and doctor finds nothing wrong', async () => {
+  it('runs the service, which updates a workload after a webhook, and doctor finds nothing wrong', async () => {
     const serving = await startWorld({ crd: customResourceDefinition({ v1Only: true }), fsync: true });
     try {
       const { host } = serving.quiet;
@@ -106,7 +106,7 @@ it('the completion of the plugin can be executed', () => {
 });
 
 describe('the manifest for Krew', () => {
-  it('names each archive with its digest, where the release has it', () => {
+  it('names each archive of the release with its address and digest', () => {
     const folder = tempFolder('archives');
     for (const platform of ['linux-amd64', 'darwin-arm64']) {
       writeFileSync(join(folder, `image-watcher-${version}-${platform}.tar.gz`), platform);

@@ -20,7 +20,7 @@ const rows: readonly [name: string, tag: string, sources: Partial<Sources>, prob
 ];
 
 for (const [name, tag, sources, expected] of rows) {
-  test(`the problems of a release are found in the case "${name}"`, () => {
+  test(`the problems of a release are found for ${name}`, () => {
     const problems = versionProblems(tag, { ...good, ...sources });
     assert.equal(problems.length, expected.length, problems.join('\n'));
     for (const [index, pattern] of expected.entries()) assert.match(problems[index] ?? '', pattern);

@@ -161,7 +161,7 @@ async function actOn(world: World): Promise<void> {
   }
 }
 
-test('without a hostile status, the policy updates its target, and rolls it back when it fails', async () => {
+test('without a hostile status, a policy updates its target, and rolls back a failed update', async () => {
   const updated = createWorld();
   await actOn(updated);
   assert.deepEqual(updated.images(), [`${image}:1.3.0`]);
@@ -173,7 +173,7 @@ test('without a hostile status, the policy updates its target, and rolls it back
   assert.deepEqual(failing.images(), [`${image}:1.2.3`]);
 });
 
-describe('a status that somebody else wrote for an ImagePolicy', () => {
+describe('a hostile status of an ImagePolicy affects neither other workloads nor other images:', () => {
   for (const [name, raw] of statuses)
     for (const [isRollout, actions] of [
       [false, {}],
@@ -233,7 +233,7 @@ const readers = {
   NotificationTarget: { read: (status: unknown) => readNotificationTarget({ metadata, status }).status, fields: targetStatusSchema.shape },
 };
 
-describe('what the reading of a status takes and returns', () => {
+describe('reading a hostile status takes bounded steps and returns a bounded status:', () => {
   const ofBases = {
     'many dependents': { dependents: many(700_000, 0) },
     'a wave of many workloads': { lastWave: { base: digestOf('a'), workloads: many(700_000, 0) } },

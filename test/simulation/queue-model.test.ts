@@ -143,7 +143,7 @@ test('workers of the model try and end random jobs as those on a real Redis', { 
   );
 });
 
-test('a job whose worker dies is taken again by another one, as its first try', { timeout: 300_000 }, async () => {
+test('a job whose worker dies is taken by another worker, as its first try', { timeout: 300_000 }, async () => {
   const run = async (side: Side) => {
     const ran: string[] = [];
     const end = Promise.withResolvers<void>();
@@ -169,7 +169,7 @@ test('a job whose worker dies is taken again by another one, as its first try', 
   assert.deepEqual(inModel, inRedis);
 });
 
-test('a frozen worker that goes on ends nothing that another one has taken', async (t) => {
+test('a frozen worker that continues does not end a job that another worker has taken', async (t) => {
   t.mock.timers.enable({ apis: ['Date', 'setTimeout'] });
   const pass = async (seconds: number) => {
     for (let step = 0; step < seconds * 10; step++) {

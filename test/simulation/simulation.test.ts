@@ -12,13 +12,13 @@ import type { SeedResult } from './seed-worker.ts';
 import { runsOf } from '../harness/full-tests.ts';
 
 suite('simulation', () => {
-  test('the same seed tells the same story', async () => {
+  test('the same seed leads to the same story', async () => {
     const [one, other] = [await runScenario(drawScenario(7, true)), await runScenario(drawScenario(7, true))];
     assert.ok(one.patches > 0);
     assert.deepEqual(one.story, other.story);
   });
 
-  test('a failing scenario is made smaller by all operations that do not matter', async () => {
+  test('a failing scenario is shrunk by all operations that do not matter', async () => {
     const scenario = drawScenario(7, true);
     const [first, second] = [scenario.operations[2], scenario.operations.at(-3)];
     assert.ok(first !== undefined && second !== undefined);
@@ -30,20 +30,20 @@ suite('simulation', () => {
     assert.deepEqual(small.operations, [first, second]);
   });
 
-  test('every policy that is drawn is valid, or nothing of it would be checked', () => {
+  test('every policy that the simulation draws is valid', () => {
     const problems = Array.from({ length: 200 }, (_, seed) => drawScenario(seed, false).setup.policies).flatMap((drawn) =>
       drawn.flatMap(({ name, spec }) => validateSpec(spec, { namespace: policyNamespace }).map(({ message }) => `${name}: ${message}`)),
     );
     assert.deepEqual([...new Set(problems)], []);
   });
 
-  test('each rule that is to be broken on purpose is still where it was', () => {
+  test('each rule that the mutations break is still at its place in the code', () => {
     for (const { rule, file, from } of mutations)
       assert.ok(readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8').includes(from), `${file} has no "${from}": ${rule}`);
   });
 
   for (const withPeople of [false, true])
-    test(`no invariant is broken ${withPeople ? 'with' : 'without'} people`, async () => {
+    test(`the simulation breaks no invariant ${withPeople ? 'with' : 'without'} actions of people`, async () => {
       const results: SeedResult[] = [];
       await runSeeds({ first: 1, count: runsOf(50), withPeople, onResult: (result) => void results.push(result) });
       const broken = results.flatMap(({ seed, violations }) =>

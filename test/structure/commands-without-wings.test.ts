@@ -49,7 +49,7 @@ const added: Readonly<Record<string, readonly [document: string, refusal: RegExp
 };
 
 for (const { id, commands: own = [] } of wings)
-  test(`without ${id}, the other commands are there, and lint knows the other kinds`, async () => {
+  test(`without the wing ${id}, all other commands exist, and lint knows the other kinds`, async () => {
     const folder = copyWithout(id);
     const help = await run(folder, '--help');
     assert.equal(help.stderr, '');

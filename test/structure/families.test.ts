@@ -61,7 +61,7 @@ test('every guard is in the list, under its own id, with rows in the table of it
   for (const { id } of guards) assert.ok(tests.includes(`/guards/${id}.ts'`) || ['cross-namespace', 'consent'].includes(id), id);
 });
 
-test('every check of the doctor is in the list, under its own id, gets facts, and has all its lines in a test', () => {
+test('every check of the doctor is in the list under its own id, gets facts, and has all its lines in a test', () => {
   assert.deepEqual(Object.keys(checks).sort(), membersIn('service/doctor/checks', /^export const \w+: Check</m));
   const callers = ['src/service/doctor-facts/make-report.ts', 'src/cli/doctor.ts', 'src/cli/doctor/check-cluster.ts'].map(read).join('');
   const tests = globSync('test/service/doctor/*.test.ts', { cwd: root }).map(read).join('');

@@ -9,7 +9,7 @@ test('the import parser finds all imports', () => {
   assert.ok(imports.some(({ file, from }) => file === 'src/core/select/strategies/semver.ts' && from === 'semver'));
 });
 
-test('async imports only the errors and the bounded JSON of the model, and pure rooms import only pure packages', () => {
+test('core/async imports only errors and bounded JSON of the model, and pure rooms import only pure packages', () => {
   const ofAsync = imports.filter((one) => isIn(one.file, ['core/async']) && isIn(resolve(one), ['core/model']));
   assert.deepEqual([...new Set(ofAsync.map(resolve))].sort(), ['src/core/model/bounded-json.ts', 'src/core/model/errors.ts']);
   const packages = imports.filter((one) => isIn(one.file, pureRooms) && !one.from.startsWith('.'));
@@ -70,7 +70,7 @@ for (const [name, { folders, types = [] }] of Object.entries(importers)) {
   });
 }
 
-test('traces are loaded only where they are on', () => {
+test('the packages for traces are loaded only if traces are enabled', () => {
   const loads = imports.filter((one) => !one.isType && resolve(one) === 'src/service/telemetry/open-tracing.ts');
   assert.deepEqual(loads.map(describeImport), ['src/service/telemetry/open-telemetry.ts imports ./open-tracing.ts']);
   assert.match(read('src/service/telemetry/open-telemetry.ts'), /await import\('\.\/open-tracing\.ts'\)/);
@@ -78,13 +78,13 @@ test('traces are loaded only where they are on', () => {
   assert.deepEqual([...new Set(others.map(({ file }) => file))], ['src/service/telemetry/open-tracing.ts']);
 });
 
-test('certificates are made by what is loaded only then', () => {
+test('the code that makes certificates is loaded only when one is made', () => {
   const loads = imports.filter((one) => !one.isType && resolve(one) === 'src/conversion/certificates/make-certificate.ts');
   assert.deepEqual(loads.map(({ file }) => file).sort(), ['src/conversion/certificates/material.ts', 'src/conversion/compose-convert.ts']);
   for (const { file } of loads) assert.match(read(file), /await import\('\.\/(?:certificates\/)?make-certificate\.ts'\)/, file);
 });
 
-test('only compose and the commands import every room', () => {
+test('the rooms receive, registry, kube and verify import neither each other nor reconcile or poll', () => {
   const rooms = ['service/receive', 'service/reconcile', 'service/registry', 'service/kube', 'service/poll', 'service/verify'];
   const wrong = imports
     .filter(
@@ -114,7 +114,7 @@ test('only main ends the process', () => {
   );
 });
 
-test('index.ts is only a list, and no file is a collection of leftovers', () => {
+test('every index.ts is only a list, and no file is a collection of helpers', () => {
   const drawers = files.filter((file) => /^(?:utils?|helpers?|common|types|misc|shared)\.ts$/.test(basename(file)));
   assert.deepEqual(drawers, []);
   for (const file of files.filter((file) => basename(file) === 'index.ts'))

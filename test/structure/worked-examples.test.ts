@@ -104,7 +104,7 @@ async function outputOfFailed(command: string, args: readonly string[]): Promise
   }
 }
 
-test('the rows of the examples are in the table, with a link to the example', () => {
+test('the rows of the worked examples are in the table, with a link to the example', () => {
   const page = readFileSync(join(root, 'src/README.md'), 'utf8');
   for (const [file, { row }] of Object.entries(files))
     assert.ok(page.includes(`\n| [${row}](../test/structure/worked-examples/${file}.ts) | `), `${file}: ${row}`);
@@ -114,7 +114,7 @@ test('the rows of the examples are in the table, with a link to the example', ()
   );
 });
 
-test('with all steps of all examples, the types are right', async () => {
+test('the types are right with all steps of all worked examples', async () => {
   assert.equal(await typeProblems(allSteps), '');
 });
 
@@ -124,7 +124,7 @@ for (const example of examples) {
       assert.equal(await suiteProblems(example.steps, example), '');
     });
     for (const step of example.steps.filter(({ without }) => without !== 'types')) {
-      test(`is asked to have its step in ${step.file}`, async () => {
+      test(`fails the tests until it has its step in ${step.file}`, async () => {
         assert.notEqual(
           await suiteProblems(
             example.steps.filter((other) => other !== step),

@@ -62,7 +62,7 @@ describe('image-watcher notify test', () => {
     assert.deepEqual(bodies.sort(), ['/a 🔵 Test message of image-watcher', '/b 🔵 Test message of image-watcher']);
   });
 
-  it('sends it to the named targets only', async (t) => {
+  it('sends a message only to the named targets', async (t) => {
     const asked: string[] = [];
     const origin = await serve(t, ({ url = '' }, response) => {
       asked.push(url);
@@ -72,7 +72,7 @@ describe('image-watcher notify test', () => {
     assert.deepEqual([code, asked], [0, ['/b']]);
   });
 
-  it('one that fails is exit code 1, with the answer and what to do, without its secret; json has the same', async (t) => {
+  it('ends with 1 if a target fails, with the answer and the remedy, without its secret, also with --output json', async (t) => {
     const origin = await serve(t, ({ url }, response) =>
       url?.startsWith('/good') ? response.writeHead(204).end() : response.writeHead(404).end(`no_service ${url}\u001B[2J`),
     );
@@ -98,14 +98,14 @@ describe('image-watcher notify test', () => {
     assert.doesNotMatch(out + json.out, /s3cret/);
   });
 
-  it('tells when to try again', async (t) => {
+  it('says when to try again', async (t) => {
     const origin = await serve(t, (_, response) => response.writeHead(429, { 'retry-after': '90' }).end());
     const { code, out } = await run(configure({ ops: origin }));
     assert.equal(code, 1);
     assert.match(out, /was answered 429\n {4}→ try again after 20/);
   });
 
-  it('says what is wrong with a certificate, a port, a URL and a secret that is missing', async (t) => {
+  it('reports a wrong certificate, port or URL, and a missing secret', async (t) => {
     const [authority, stranger] = await Promise.all([createAuthority('ours'), createAuthority('unknown')]);
     const before = tls.getCACertificates();
     tls.setDefaultCACertificates([...before, authority.ca]);
@@ -148,7 +148,7 @@ describe('image-watcher notify test', () => {
     );
   });
 
-  it('a CloudEvent says that it is a test', async (t) => {
+  it('marks a CloudEvent as a test', async (t) => {
     const events: { type: string; data: object }[] = [];
     const origin = await serve(t, (request, response) => {
       void text(request).then((body) => {
