@@ -16,7 +16,7 @@ import { addBaseActionRoutes } from './base-action-routes.ts';
 import { addAssets } from './assets.ts';
 import { addLiveRoutes } from './live-routes.ts';
 import { contentFor } from './rights.ts';
-import { createLivePages, type LivePages } from './live-pages.ts';
+import { createLivePages, type LivePages, usualPacing } from './live-pages.ts';
 import { addListFiles } from './list-files.ts';
 import { addNotificationRoutes } from './notification-routes.ts';
 import { addReplayRoutes } from './replay-routes.ts';
@@ -109,7 +109,7 @@ export async function addDashboard(app: FastifyInstance, options: DashboardOptio
       await options.turns.next();
       return sendPage(request, reply, viewer, { ...defined({ section: page.section }), ...shown });
     });
-  const live = createLivePages();
+  const live = createLivePages({ ...usualPacing, share: usualPacing.share / options.transport.costs });
   addLiveRoutes(app, options, live);
   addListFiles(app, options);
   addActionRoutes(app, options);

@@ -28,6 +28,8 @@ interface ApiAnswer {
 
 /** Sends requests to the API in this process or in another one. */
 export interface ApiTransport {
+  /** What a reading of a page costs in all processes, as a multiple of what it costs in this one. */
+  readonly costs: number;
   send(request: ApiRequest): Promise<ApiAnswer>;
   /** Reads the text of a stream until `signal` is aborted. */
   stream(request: ApiRequest, signal: AbortSignal): Promise<{ readonly status: number; readonly body: AsyncIterable<string> }>;

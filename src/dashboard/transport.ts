@@ -6,10 +6,13 @@ import type { ApiTransport } from './api-client.ts';
 
 /** The timeout of a response; of a stream, only of its beginning. */
 const timeoutMs = 15_000;
+/** The process with the API spends two to three times as much on a reading as the one that writes the page (`bench tabs`, 2026-11-30). */
+const costsOver = 3.5;
 
 /** Connects to the API of this process without a socket. What a page asks and reads gives way to pushes. `peer` is the address of the browser or proxy. */
 export function connectWithin(app: FastifyInstance, turns: Pick<Turns, 'next'>): ApiTransport {
   return {
+    costs: 1,
     async send({ method, path, headers, body, peer }) {
       await turns.next();
       const answer = await app.inject({
@@ -38,6 +41,7 @@ export function connectWithin(app: FastifyInstance, turns: Pick<Turns, 'next'>):
 export function connectOver(address: URL, fetchFrom: typeof fetch): ApiTransport {
   const ask = (path: string, init: RequestInit) => fetchFrom(new URL(`/api/v1${path}`, address), { ...init, redirect: 'error' });
   return {
+    costs: costsOver,
     async send({ method, path, headers, body }) {
       const sent = { method, headers, signal: AbortSignal.timeout(timeoutMs), ...defined({ body }) };
       const answer = await ask(path, sent);

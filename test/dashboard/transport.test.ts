@@ -20,6 +20,12 @@ test('both ways to the API give the same answers', async (t) => {
   }
 });
 
+test('readings of pages cost more where another process answers them, and the pace of open pages counts that', (t) => {
+  const { app } = openDashboard(t);
+  assert.equal(connectWithin(app, createTurns()).costs, 1);
+  assert.ok(connectOver(new URL('http://127.0.0.1:1'), fetch).costs > 1);
+});
+
 test('a stream of an API in another process is text, also where a character is spread over two parts', async (t) => {
   const text = 'event: policy\ndata: {"message": "等待 ✓"}\n\n';
   const bytes = Buffer.from(text);
