@@ -44,7 +44,7 @@ export interface ClaimedPush {
   readonly pushedAt?: string;
 }
 
-/** Why a claimed push is ignored. The response shows the reason to the sender, and `service/receive/report-delivery.ts` tells it to everybody else. */
+/** Why a claimed push is ignored. The response shows the reason to the sender, and `service/receive/report-delivery.ts` reports it. */
 export interface IgnoredPush {
   readonly reason: string;
   /** The reason as a metric label; `OtherEvent` by default. */

@@ -1,5 +1,5 @@
 /**
- * Tells how each delivery ended, and why pushes were ignored: in metrics, in the log, and in the records that `image-watcher events` shows. The sender is told by the
+ * Reports how each delivery ended, and why pushes were ignored: in metrics, in the log, and in the records that `image-watcher events` shows. The sender is answered by the
  * response (`toResponseBody` in `answer-delivery.ts`). Metric labels are bounded, and senders cannot choose their values.
  */
 import type { IgnoredPush } from '../../core/model/push-event.ts';
