@@ -26,6 +26,17 @@ export const changeInvariants: readonly Invariant[] = [
     },
   },
   {
+    name: 'a followed tag never goes backwards',
+    promise: 'Where a policy follows a tag, no image is replaced by one that was pushed before it, except by a rollback.',
+    onPatch(patch, { registry, setup }) {
+      const follows = setup.policies.find(({ container }) => container === patch.container)?.follows;
+      if (!patch.isOurs || isRollback(patch) || follows === undefined) return undefined;
+      const [from, to] = [partsOf(patch.from), partsOf(patch.to)];
+      const [before, after] = [from, to].map(({ repository, digest = '' }) => registry.pushedAt(repository, digest));
+      return before !== undefined && after !== undefined && after < before ? describe(patch) : undefined;
+    },
+  },
+  {
     name: 'a followed tag is what the registry shows',
     promise: 'A policy that follows a tag applies what the registry has shown under it, not what it showed before.',
     onPatch(patch, { registry, setup, network }) {

@@ -22,6 +22,12 @@ export const mutations: readonly Mutation[] = [
     to: '',
   },
   {
+    rule: 'an answer of the registry from before is not used once something else runs',
+    file: 'src/service/reconcile/registry-memory.ts',
+    from: 'known.running.get(policy) === running() ? known.answer',
+    to: 'known.running.has(policy) ? known.answer',
+  },
+  {
     rule: 'a policy is confirmed before a patch: a watch that is silent is not believed',
     file: 'src/service/cluster/check-policy.ts',
     from: 'quietMs < confirmedForMs ? calledAt - quietMs : await abortable(readOnce(policy), signal)',

@@ -12,9 +12,12 @@ import { policyNow, type World } from './world.ts';
 /** Draws pushes; the number of a build is its place in the order. */
 export function createPushDrawer(random: Random, { policies }: Setup): (at: number) => Operation {
   let builds = 0;
+  let last: PolicySetup | undefined;
   const hasCharts = policies.some(({ artifact }) => artifact !== undefined);
   return (at) => {
-    const policy = random.pick(policies);
+    // Newer images of one repository often follow within seconds, when an earlier one is still worked on.
+    const policy = last !== undefined && random.chance(0.3) ? last : random.pick(policies);
+    last = policy;
     const build = ++builds;
     const version = random.chance(0.85) ? `1.0.${build}` : `0.9.${build}`;
     const tag = policy.follows ?? version;

@@ -1,4 +1,5 @@
 /** One replica of the role `work`: the real ports, caches, processors and enqueuer, over simulated connections. Wired as `src/service/compose/work-processors.ts` does it. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { loadSettings, type Settings } from '../../src/service/config/settings.ts';
 import { namespaceRulesOf } from '../../src/service/config/policy-defaults.ts';
 import { createAskCheck } from '../../src/service/checks/ask-check.ts';
@@ -28,6 +29,7 @@ import { createTurns } from '../../src/core/async/turns.ts';
 import { createEnqueuer } from '../../src/service/reconcile/enqueue/enqueuer.ts';
 import { askOnce } from '../../src/service/reconcile/checks/ask-once.ts';
 import { processTask } from '../../src/service/reconcile/process-task.ts';
+import { foreseePush } from '../../src/service/reconcile/foresee-push.ts';
 import { processPush } from '../../src/service/reconcile/process-push.ts';
 import { createRegistryClient } from '../../src/service/registry/client.ts';
 import { createEvidenceReader } from '../../src/service/vulnerabilities/read-evidence.ts';
@@ -73,6 +75,8 @@ export interface Replica {
 }
 
 const sweepMs = 60_000;
+/** How many of the pushes a replica asks about before it processes them, as if it had stored them itself, and how long it may then take to begin. */
+const foreseen = { share: 0.4, mostMs: 2_500 } as const;
 const settings: Settings = loadSettings({ env: {} });
 const older: Foundation = {
   settings,
@@ -210,7 +214,14 @@ async function start(process: Process, client: ReturnType<typeof connectToApi>['
       concurrency: 256,
       read: readPushJob,
       random: Math.random,
-      process: (job, context) => processPush(job, context, ports),
+      async process(job, context) {
+        // A process that stores a push asks the registry about it, and may be slow to begin with it.
+        if (!context.isRepeated && Math.random() < foreseen.share) {
+          await foreseePush(job, ports);
+          await delay(Math.random() * foreseen.mostMs);
+        }
+        return processPush(job, context, ports);
+      },
     }),
     connection.createWorker<PolicyJob>({
       queue: 'policy',

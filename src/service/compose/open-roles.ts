@@ -45,7 +45,8 @@ export async function openRoles(foundation: Foundation, roles: ReadonlySet<Role>
       { client, ...ofRedis, trustRoot, readServedCertificates },
       wings.flatMap((wing) => wing.work ?? []),
     );
-  const receive = roles.has('receive') && redis !== undefined ? composeReceive(foundation, redis, () => work?.takeStored()) : undefined;
+  const receive =
+    roles.has('receive') && redis !== undefined ? composeReceive(foundation, redis, (push) => work?.takeStored(push)) : undefined;
   const doctor =
     client &&
     redis &&

@@ -6,6 +6,7 @@ import { type Living, liveInOrder } from './life.ts';
 import type { RedisAccess } from './redis.ts';
 import { refusalOf } from '../queue/redis-state.ts';
 import { createDeliveryTimes } from '../queue/delivery-times.ts';
+import type { PushJob } from '../queue/jobs.ts';
 import { createIgnoredLog } from '../queue/ignored-log.ts';
 import { createPushQueue, type QueueAccess } from '../queue/producer.ts';
 import { createReportReader } from '../queue/read-delivery-report.ts';
@@ -28,7 +29,7 @@ import { crowdedShare } from '../queue/trim-redis.ts';
 export function composeReceive(
   foundation: Foundation,
   redis: RedisAccess,
-  onStoring: () => void,
+  onStoring: (push: PushJob) => void,
 ): Part & { address(): string | undefined } {
   const { settings } = foundation;
   const { config } = settings;
@@ -62,7 +63,7 @@ export function composeReceive(
 type Stores = ReturnType<typeof openStores>;
 
 /** Opens what the role writes to Redis: pushes, scans, and what it knows of deliveries. */
-function openStores({ settings, aliases, logger, metrics }: Foundation, redis: RedisAccess, onStoring: () => void) {
+function openStores({ settings, aliases, logger, metrics }: Foundation, redis: RedisAccess, onStoring: (push: PushJob) => void) {
   const { listen, redis: ofRedis } = settings.config;
   const { minReplicas, prefix } = ofRedis;
   const { connection } = redis;

@@ -8,12 +8,14 @@ import { createPendingOrigins } from '../api/pending-origins.ts';
 import { createPolicyFeed } from '../api/stream.ts';
 import type { SelectedNamespaces } from '../api/namespaces-api.ts';
 import type { RedisConnection } from '../queue/connection.ts';
+import type { PushJob } from '../queue/jobs.ts';
 import type { RedisHealth } from '../queue/redis-health.ts';
 import type { DoctorMeans } from '../doctor-facts/make-report.ts';
 import { createKnownOrigins } from '../registry/known-origins.ts';
 import { createOriginReader } from '../registry/origins.ts';
 import type { Foundation, Part } from './foundation.ts';
 import { liveInOrder } from './life.ts';
+import { foreseePush } from '../reconcile/foresee-push.ts';
 import { measurePolicies } from '../telemetry/measure-policies.ts';
 import { openWorkCaches } from './work-caches.ts';
 import { workParts } from './work-life.ts';
@@ -34,8 +36,8 @@ export interface WorkConnections extends Pick<Adapters, 'client' | 'trustRoot'> 
 
 /** The role `work`, with its views of policies and registries for other parts. */
 export type WorkPart = Part & {
-  /** Takes a push that this process is storing in the same turn of the event loop. */
-  readonly takeStored: () => void;
+  /** Takes a push that this process is storing in the same turn of the event loop, and asks the registry about it. */
+  readonly takeStored: (push: PushJob) => void;
   readonly view: Pick<DoctorMeans, 'registry' | 'policies' | 'sourceOf' | 'isWatching' | 'follow' | 'readTargets'>;
   readonly namespaces: SelectedNamespaces;
   /** The routes that wings add to the API. */
@@ -68,7 +70,9 @@ export function composeWork(foundation: Foundation, connections: WorkConnections
   const originMeans = { find: origins.find, sourceOf: ports.registry.sourceOf, mayUseRegistry, aliases };
   const optional = () => [caches.access, namespaces, caches.definitions].flatMap((cache) => cache.watches());
   return {
-    takeStored: pushes.takeStored,
+    takeStored(push) {
+      if (pushes.takeStored()) void foreseePush(push, ports);
+    },
     view: { registry, policies: ports.policies.all, sourceOf: ports.registry.sourceOf, isWatching, follow: ports.cluster, readTargets },
     policies: {
       areKnown: caches.haveListed,

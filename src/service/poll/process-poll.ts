@@ -9,6 +9,7 @@ import { outcomeOf, withNotes, withPending } from '../../core/plan/outcome.ts';
 import { hasChanges } from '../../core/plan/plan-update.ts';
 import { policyJob, type PolicyJob, type PollJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
+import { runningNow } from '../reconcile/attempt.ts';
 import type { JobQueue, Ports } from '../reconcile/ports.ts';
 import { reportGoneTags } from '../reconcile/report-events.ts';
 import { reportFailure } from '../reconcile/report-failure.ts';
@@ -28,13 +29,14 @@ export interface PollPorts extends Ports, UnannouncedPorts {
 export async function processPoll(job: PollJob, context: JobContext, ports: PollPorts): Promise<void> {
   const policies = ports.policies.match(job.repository).filter((policy) => isPolled(policy, job, ports));
   if (policies.length === 0) return;
-  // The time is taken before the first request, because the oldest of the registry's answers may decide.
-  const askedAt = ports.cluster.now();
+  // Both are read before the first request, because the oldest of the registry's answers may decide.
+  const asked = { at: ports.cluster.now(), running: await runningNow(policies, ports.cluster, context.signal) };
   const { evaluations, finds } = await askRegistry(policies, job, context, ports);
   ports.report.metrics.polls.inc({ found: String(finds.length > 0) });
   for (const { policy, candidate, resolved } of finds) {
     if (resolved === undefined || !isUsable(policy.spec)) continue;
-    ports.registry.sharedAnswers.remember(jobCauseOf(job, candidate), ports.registry.sourceOf(policy, policy.spec), resolved, askedAt);
+    const question = { cause: jobCauseOf(job, candidate), source: ports.registry.sourceOf(policy, policy.spec), tag: resolved.tag };
+    ports.registry.sharedAnswers.remember(question, { answer: resolved, ...asked });
   }
   await ports.queues.addPolicyJobs(finds.map((find) => toPolicyJob(find, job)));
   const failures: unknown[] = [];

@@ -53,7 +53,7 @@ export function createPushQueue(
   access: QueueAccess,
   minReplicas: number,
   confirmWithinMs = 2_000,
-  onStoring: () => void = () => undefined,
+  onStoring: (push: PushJob) => void = () => undefined,
 ): PushQueue {
   const queue = openQueue<PushJob>('push', access);
   const confirm = createReplicatedWrite(access.redis, access.prefix, { minReplicas, withinMs: confirmWithinMs });
@@ -61,7 +61,7 @@ export function createPushQueue(
   /** Adds the jobs to the queue; returns their ids. If it rejects, some of them may be stored, and adding them again is harmless. */
   const store = async (jobs: readonly NewPush[]): Promise<readonly string[]> => {
     const adding = jobs.map(({ name, data, opts }) => queue.add(name, data, opts));
-    for (const _ of jobs) onStoring();
+    for (const { data } of jobs) onStoring(data);
     const added = await Promise.all(adding);
     return (await Promise.all(jobs.map((job, index) => confirmJob(job, added[index]?.id ?? job.data.id)))).flat();
   };

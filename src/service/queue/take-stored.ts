@@ -8,8 +8,11 @@ import type { QueueAccess } from './producer.ts';
 export type Insist = <R>(command: () => Promise<R>) => Promise<R>;
 
 export interface StoredTaker {
-  /** Takes one job with the write that stores it; call it in the same turn of the event loop. Does nothing without room, before `start`, and after `stop`. */
-  take(): void;
+  /**
+   * Takes one job with the write that stores it; call it in the same turn of the event loop. Returns false and does nothing without room, before `start`, and
+   * after `stop`.
+   */
+  take(): boolean;
   start(): void;
   /** Resolves when all taken jobs have ended. */
   stop(): Promise<void>;
@@ -73,7 +76,7 @@ export function createStoredTaker<T>({ storedOn, queue, concurrency, common, pro
 
   return {
     take() {
-      if (!isTaking || running.size >= concurrency) return;
+      if (!isTaking || running.size >= concurrency) return false;
       // This immediate runs after the command that stores the job is queued, and before the write of this turn ends.
       const stored = new Promise<void>((resolve) => setImmediate(resolve));
       const one = stored
@@ -81,6 +84,7 @@ export function createStoredTaker<T>({ storedOn, queue, concurrency, common, pro
         .catch(onError)
         .finally(() => running.delete(one));
       running.add(one);
+      return true;
     },
     start() {
       isTaking = true;

@@ -31,8 +31,8 @@ export type Processor<T> = (data: T, context: JobContext) => Promise<void>;
 
 export interface QueueWorker {
   start(): void;
-  /** Takes one job that `storedOn` stores; call it in the turn of the event loop that stores the job. Without that option, it does nothing. */
-  takeStored(): void;
+  /** Takes one job that `storedOn` stores; call it in the turn of the event loop that stores the job. Returns whether it does; without that option, never. */
+  takeStored(): boolean;
   /** Takes no new jobs. Resolves when the running ones have finished. Another worker takes unfinished ones within seconds. */
   stop(deadlineMs: number): Promise<void>;
 }
@@ -109,7 +109,7 @@ export function createWorker<T extends { readonly schema: number; readonly recei
     });
   let running: Promise<void> | undefined;
   return {
-    takeStored: () => taker?.take(),
+    takeStored: () => taker?.take() ?? false,
     start() {
       taker?.start();
       running ??= worker.run().catch(access.onError);

@@ -4,7 +4,8 @@ import { asSeenBy } from '../../core/plan/consent.ts';
 import type { Outcome } from '../../core/plan/outcome.ts';
 import type { FollowedNow } from '../../core/plan/proven.ts';
 import { runningImages } from '../../core/plan/running-images.ts';
-import type { ImagePolicy, PolicySpec } from '../../core/model/image-policy.ts';
+import { inSlices } from '../../core/async/in-parallel.ts';
+import { isUsable, policyKey, type ImagePolicy, type PolicySpec } from '../../core/model/image-policy.ts';
 import type { TriggerSource } from '../../core/model/policy-status.ts';
 import { resolveTargets } from '../../core/model/resolve-target.ts';
 import { workloadKey, type Workload } from '../../core/model/workload.ts';
@@ -115,6 +116,19 @@ export function findSame(
 ): ImagePolicy | undefined {
   const policy = find(namespace, name);
   return policy?.uid === uid ? policy : undefined;
+}
+
+/** What the targets of policies run, by the key of the policy. It is read in slices, because there may be thousands of policies. */
+export async function runningNow(
+  policies: readonly ImagePolicy[],
+  cluster: ClusterView,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  const running = new Map<string, string>();
+  await inSlices(policies, signal, (policy) => {
+    if (isUsable(policy.spec)) running.set(policyKey(policy), imagesOf({ spec: policy.spec, cluster: asSeenBy(policy, cluster) }));
+  });
+  return running;
 }
 
 /** What the policy's targets run, as far as it may see them; the same text as long as that is the same. */

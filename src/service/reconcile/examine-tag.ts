@@ -2,14 +2,14 @@ import { artifactOf, artifacts, type Unusable } from '../../core/model/artifact.
 import { hasChanges, type UnchangedContainer, type UpdatePlan } from '../../core/plan/plan-update.ts';
 import { isForVolumesAlone, knownDigests, runningDigests, runningTags } from '../../core/plan/running-images.ts';
 import { describeMissing, missingPlatforms } from '../../core/select/missing-platforms.ts';
-import type { ImagePolicy, PolicySpec } from '../../core/model/image-policy.ts';
+import { policyKey, type ImagePolicy, type PolicySpec } from '../../core/model/image-policy.ts';
 import { formatRepository, type Candidate } from '../../core/model/image-reference.ts';
 import type { ImageSource } from '../../core/model/image-source.ts';
 import type { Reason } from '../../core/model/reasons.ts';
 import { isRebasedTag } from '../../core/model/rebased-tag.ts';
 import { tagOfImage } from '../../core/model/running-image.ts';
 import { planWith } from './plan.ts';
-import type { Reconcile } from './attempt.ts';
+import { imagesOf, type Reconcile } from './attempt.ts';
 import type { Registry, SeenCluster } from './ports.ts';
 import { formatTag, resolveCandidate } from './resolve-tag.ts';
 import { inSlices } from '../../core/async/in-parallel.ts';
@@ -38,13 +38,13 @@ export async function examineTag(tag: string, examination: Examination, registry
   const resolveTag = request.isOnlyFound === true ? registry.headManifest : registry.resolveTag;
   const lackOf = async (digest: string) => findLack(tag, digest, examination, registry);
   const isNew = (digest: string) => !isKnown({ tag, digest }, policy, spec, cluster);
-  const { resolved } = request;
+  const recalled = isHinted ? await recallAnswer(tag, examination, registry) : undefined;
   // An answer that policies share did not wait for all platforms, nor for a digest that is new to this policy.
   const isDone =
-    request.hint?.digest !== undefined || (spec.platforms === undefined && resolved?.digest !== undefined && isNew(resolved.digest));
+    request.hint?.digest !== undefined || (spec.platforms === undefined && recalled?.digest !== undefined && isNew(recalled.digest));
   const candidate =
-    resolved?.tag === tag && isDone
-      ? resolved
+    recalled !== undefined && isDone
+      ? recalled
       : await resolveCandidate(source, (isHinted ? request.hint : undefined) ?? { tag }, resolveTag, {
           announced: request.announced && isHinted,
           announcedAt: request.announcedAt,
@@ -62,6 +62,16 @@ export async function examineTag(tag: string, examination: Examination, registry
   if (other !== undefined) return other;
   const lack = await lackOf(candidate.digest);
   return lack === undefined ? { candidate } : { reason: 'PlatformMissing', message: lack };
+}
+
+/** The answer of the registry from when this process made or stored the job, if it was asked on behalf of this policy. */
+async function recallAnswer(tag: string, examination: Examination, { sharedAnswers }: Registry): Promise<Candidate | undefined> {
+  const { policy, source, request } = examination;
+  if (request.answeredFor === undefined) return undefined;
+  return sharedAnswers.recall(
+    { cause: request.answeredFor, source, tag },
+    { policy: policyKey(policy), running: () => imagesOf(examination) },
+  );
 }
 
 /** Whether any container runs the repository. If a target is not known yet, nothing shows that the tag is an image, because later only its name is compared. */

@@ -7,6 +7,7 @@ import { asSeenBy } from '../../core/plan/consent.ts';
 import type { Outcome } from '../../core/plan/outcome.ts';
 import { policyJob, type PolicyJob, type PushJob } from '../queue/jobs.ts';
 import type { ReconcileCause } from '../../core/status/next-status.ts';
+import { runningNow } from './attempt.ts';
 import { isKnown } from './examine-tag.ts';
 import type { Ports } from './ports.ts';
 import { reportOutcome } from './report.ts';
@@ -64,7 +65,8 @@ async function resolveOnce(push: PushJob, { source, policies }: SourceGroup, por
   const isNewTo = (policy: ImagePolicy, digest: string) =>
     isUsable(policy.spec) && !isKnown({ tag, digest }, policy, policy.spec, asSeenBy(policy, cluster));
   try {
-    const askedAt = cluster.now();
+    const at = cluster.now();
+    const running = await runningNow(policies, cluster, signal);
     const patience = {
       announced: true,
       announcedAt: registry.announcements.since(push.id, push.receivedAt),
@@ -74,8 +76,8 @@ async function resolveOnce(push: PushJob, { source, policies }: SourceGroup, por
       mayBePushed: async (digest: string) => policies.some((policy) => isNewTo(policy, digest)),
     };
     const asked = { ...source, causedAt: Date.parse(push.receivedAt) };
-    const found = await resolveCandidate(asked, hintOf(push), registry.resolveTag, patience);
-    if (found !== undefined) registry.sharedAnswers.remember(jobCauseOf(push), source, found, askedAt);
+    const answer = await resolveCandidate(asked, hintOf(push), registry.resolveTag, patience);
+    if (answer !== undefined) registry.sharedAnswers.remember({ cause: jobCauseOf(push), source, tag }, { answer, at, running });
   } catch (error) {
     if (error instanceof WaitError && error.reason === 'NotShownYet') throw error;
     report.logger.debug({ err: error, event: push.id }, 'shared manifest request failed');
@@ -98,7 +100,8 @@ export function causeOf({ receivedAt, id, receiver }: PushJob): ReconcileCause {
   return { source: 'Webhook', receivedAt, eventId: id, receiver, isHinted: true };
 }
 
-function jobCauseOf({ id }: PushJob): string {
+/** The cause of the jobs of a push. */
+export function jobCauseOf({ id }: Pick<PushJob, 'id'>): string {
   return `push:${id}`;
 }
 

@@ -180,13 +180,12 @@ export async function processPolicyJob(job: PolicyJob, context: JobContext, allP
   const isAboutTargets = isChangedTargetsJob(job);
   if (isAboutTargets && (await showTargetsAlone(job, ports, context.signal))) return;
   const found = ports.policies.find(policy.namespace, policy.name);
-  const resolved = found !== undefined && context.failures === 0 ? recallAnswer(job, found, ports.registry) : undefined;
   const request: ReconcileRequest = {
     policy,
     // A webhook without an image has announced a scan, and the registry shows its images already.
     announced: source === 'Webhook' && hint !== undefined,
     announcedAt: ports.registry.announcements.since(eventId ?? job.cause, receivedAt),
-    ...defined({ hint, resolved }),
+    ...defined({ hint, answeredFor: context.failures === 0 ? job.cause : undefined }),
     // What a failed try has written to the status is cleared only by a whole reconcile.
     ...(isAboutTargets && context.failures === 0 && !saysRetrying(found?.status) && { isAboutTargets }),
   };
@@ -206,13 +205,6 @@ export async function processPolicyJob(job: PolicyJob, context: JobContext, allP
   // The changes of the following reconcile have a cause of their own, because the rollback did not cause them.
   const next = source === 'Rollback' ? { ...cause, source: 'TargetChange' as const } : cause;
   await reconcileAndReport({ ...context, request, cause: next }, ports, prepare);
-}
-
-/** The answer of the registry that this process had on behalf of this policy, with its present spec, when it made the job. */
-function recallAnswer({ cause, hint }: PolicyJob, policy: ImagePolicy, registry: Registry): Candidate | undefined {
-  if (hint === undefined || !isUsable(policy.spec)) return undefined;
-  const spec = { ...policy.spec, repository: hint.repository ?? policy.spec.repository };
-  return registry.sharedAnswers.recall(cause, registry.sourceOf(policy, spec), hint.tag);
 }
 
 /** The cause with only those requests that the policy still carries. A job must not answer any other, because a user may make it later. */

@@ -1,4 +1,5 @@
 /** The processor of the queue `push`: finds the policies that watch the repository of a push and has them reconciled. */
+import { defined } from '../../core/model/defined.ts';
 import { baseNameOf } from '../../core/model/base-policy.ts';
 import { WaitError } from '../../core/model/errors.ts';
 import { policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
@@ -6,7 +7,7 @@ import { notSelected } from '../../core/model/policy-defaults.ts';
 import type { PushJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
 import { inSlices } from '../../core/async/in-parallel.ts';
-import { causeOf, fanOutPush, hintOf, type Match } from './fan-out-push.ts';
+import { causeOf, fanOutPush, hintOf, jobCauseOf, type Match } from './fan-out-push.ts';
 import type { Ports } from './ports.ts';
 import { reconcileAndReport } from './process-policy.ts';
 import { namesAnother, rejectPush } from './selection.ts';
@@ -113,6 +114,7 @@ async function reportUnselected(
 /** Reconciles one policy for a push. The match is recorded together with the result, which saves a write to Redis before the image is applied. */
 async function reconcileOne(push: PushJob, policy: ImagePolicy, context: JobContext, ports: Ports): Promise<void> {
   const announcedAt = ports.registry.announcements.since(push.id, push.receivedAt);
-  const request = { policy, hint: hintOf(push), announced: true, announcedAt };
+  const answeredFor = context.failures === 0 ? jobCauseOf(push) : undefined;
+  const request = { policy, hint: hintOf(push), announced: true, announcedAt, ...defined({ answeredFor }) };
   await reconcileAndReport({ ...context, request, cause: { ...causeOf(push), push } }, ports);
 }

@@ -25,16 +25,47 @@ export function createRegistryMemory(clocks: Clocks): RegistryMemory {
 }
 
 /**
- * The registry's answers about a tag from when this process made the jobs of a push or a poll, for those of the jobs that this process runs. They never pass
- * through Redis, because anybody who can write to Redis could otherwise choose what runs.
+ * The registry's answers about a tag from when this process made the jobs of a push or a poll, or stored the push, for those of the jobs that this process
+ * runs. They never pass through Redis, because anybody who can write to Redis could otherwise choose what runs.
  */
 export interface SharedAnswers {
-  /** Remembers an answer. `cause` is the cause of the jobs; `askedAt` is when the registry was asked, in ms since 1970. */
-  remember(cause: string, source: ImageSource, answer: Candidate, askedAt: number): void;
-  /** Returns a recent answer that was given on the same behalf; undefined if the registry has to be asked. */
-  recall(cause: string, source: ImageSource, tag: string): Candidate | undefined;
-  /** The recent answer, or the answer of `ask`, which is called once for all simultaneous callers; undefined if the registry holds no such tag. */
-  share(cause: string, source: ImageSource, tag: string, ask: () => Promise<Candidate | undefined>): Promise<Candidate | undefined>;
+  /** Remembers an answer, or one that is still awaited. */
+  remember(question: Question, asked: Asked): void;
+  /**
+   * Returns a recent answer that was given on the same behalf; undefined if the registry has to be asked. So it does where the targets of the policy run
+   * something else since: another process may have applied a newer answer.
+   */
+  recall(question: Question, policy: RunningNow): Promise<Candidate | undefined>;
+  /**
+   * The recent answer, or the answer of `ask`, which is called once for all simultaneous callers; undefined if the registry holds no such tag. `running`: what
+   * the targets of the caller's policy run, which is remembered if it is the caller that asks.
+   */
+  share(
+    question: Question,
+    means: { readonly ask: () => Promise<Candidate | undefined>; readonly running: Asked['running'] },
+  ): Promise<Candidate | undefined>;
+}
+
+/** What a registry is asked about a tag. `cause`: of the jobs that the answer is for. */
+export interface Question {
+  readonly cause: string;
+  readonly source: ImageSource;
+  readonly tag: string;
+}
+
+/** A policy by its key, and what its targets run now, as one text. */
+export interface RunningNow {
+  readonly policy: string;
+  readonly running: () => string;
+}
+
+/** What a registry was asked for several jobs. */
+export interface Asked {
+  readonly answer: Promise<Candidate | undefined> | Candidate;
+  /** When the registry was asked, in ms since 1970. */
+  readonly at: number;
+  /** What the targets of each policy ran before the registry was asked, by the key of the policy. */
+  readonly running: ReadonlyMap<string, string>;
 }
 
 /** How long an answer is shared: shorter than a lock of the queue, so that the jobs of a killed worker ask again. */
@@ -43,42 +74,42 @@ const maxAnswers = 10_000;
 
 /** Creates an empty memory of answers. */
 export function createSharedAnswers(now: () => number): SharedAnswers {
-  const answers = new Map<string, { readonly answer: Candidate; readonly askedAt: number }>();
-  const asked = new Map<string, Promise<Candidate | undefined>>();
-  const remember: SharedAnswers['remember'] = (cause, source, answer, askedAt) => {
-    for (const [key, known] of answers) {
-      if (answers.size < maxAnswers && now() - known.askedAt < lastsMs) break;
-      answers.delete(key);
+  const answers = new Map<string, Asked>();
+  // The age is absolute, so an answer stays old even if the clock is set back.
+  const isRecent = ({ at }: Asked) => Math.abs(now() - at) < lastsMs;
+  const find = (key: string): Asked | undefined => {
+    const known = answers.get(key);
+    return known !== undefined && isRecent(known) ? known : undefined;
+  };
+  const remember = (key: string, asked: Asked) => {
+    for (const [oldest, known] of answers) {
+      if (answers.size < maxAnswers && isRecent(known)) break;
+      answers.delete(oldest);
     }
-    answers.set(answerKeyOf(cause, source, answer.tag), { answer, askedAt });
-  };
-  const recall: SharedAnswers['recall'] = (cause, source, tag) => {
-    const known = answers.get(answerKeyOf(cause, source, tag));
-    // The age is absolute, so an answer stays old even if the clock is set back.
-    const ageMs = known === undefined ? lastsMs : Math.abs(now() - known.askedAt);
-    return ageMs < lastsMs ? known?.answer : undefined;
-  };
-  const askOnce = async (cause: string, source: ImageSource, ask: () => Promise<Candidate | undefined>) => {
-    const askedAt = now();
-    const answer = await ask();
-    if (answer !== undefined) remember(cause, source, answer, askedAt);
-    return answer;
+    answers.set(key, asked);
   };
   return {
-    remember,
-    recall,
-    async share(cause, source, tag, ask) {
-      const key = answerKeyOf(cause, source, tag);
-      const known = recall(cause, source, tag);
-      if (known !== undefined) return known;
-      const asking = asked.get(key) ?? askOnce(cause, source, ask).finally(() => asked.delete(key));
-      asked.set(key, asking);
-      return asking;
+    remember: (question, asked) => remember(keyOf(question), asked),
+    async recall(question, { policy, running }) {
+      const known = find(keyOf(question));
+      return known !== undefined && known.running.get(policy) === running() ? known.answer : undefined;
+    },
+    async share(question, { ask, running }) {
+      const key = keyOf(question);
+      const known = find(key);
+      if (known !== undefined) return known.answer;
+      const at = now();
+      const answer = ask();
+      remember(key, { answer, at, running });
+      // A question without an answer is asked again.
+      const forget = () => void (answers.get(key)?.answer === answer && answers.delete(key));
+      answer.then((found) => found ?? forget(), forget);
+      return answer;
     },
   };
 }
 
-function answerKeyOf(cause: string, source: ImageSource, tag: string): string {
+function keyOf({ cause, source, tag }: Question): string {
   return JSON.stringify([cause, formatRepository(source), accessKey(source), tag]);
 }
 

@@ -4,6 +4,7 @@
  */
 import { isUsable, type ImagePolicy } from '../../core/model/image-policy.ts';
 import { asSeenBy } from '../../core/plan/consent.ts';
+import { runningNow } from './attempt.ts';
 import { isKnown } from './examine-tag.ts';
 import type { Ports } from './ports.ts';
 import { policyJob, type PolicyJob } from '../queue/jobs.ts';
@@ -38,10 +39,12 @@ export async function showsNew(
   if (policy === undefined || !isUsable(policy.spec) || hint === undefined || isElsewhere(hint, policy.spec)) return false;
   const { tag } = hint;
   const source = registry.sourceOf(policy, { ...policy.spec, repository: hint.repository ?? policy.spec.repository });
-  const found = await registry.sharedAnswers.share(cause, source, tag, async () => {
+  const running = await runningNow([policy], cluster, signal);
+  const ask = async () => {
     const head = await registry.headManifest(source, tag, signal);
     return head && { tag, digest: head.digest };
-  });
+  };
+  const found = await registry.sharedAnswers.share({ cause, source, tag }, { ask, running });
   return found !== undefined && !isKnown(found, policy, policy.spec, asSeenBy(policy, cluster));
 }
 

@@ -62,7 +62,7 @@ async function selectAnew(attempt: Attempt, ports: SelectPorts): Promise<Selecte
 
 /** The request without the answer of a moment ago, if an earlier attempt has used it. */
 function requestNow({ request, progress }: Attempt): Attempt['request'] {
-  const { resolved: _, ...others } = request;
+  const { answeredFor: _, ...others } = request;
   return progress.selected === undefined && progress.evidence === undefined ? request : others;
 }
 

@@ -24,8 +24,8 @@ export interface SelectRequest {
   readonly announcedAt?: number;
   /** The image of a companion that was announced, in place of a hint. */
   readonly companion?: Hint;
-  /** The answer of the registry about the hint from a moment ago. */
-  readonly resolved?: Candidate;
+  /** The cause under which an answer of the registry about the hint may be remembered from a moment ago. */
+  readonly answeredFor?: string;
   /** The tag that was selected before the running images changed: a tag of equal rank does not replace it. */
   readonly selectedBefore?: string;
   /** Whether only the targets have changed. If the last selected image changes nothing, the registry is not asked. */
@@ -161,7 +161,7 @@ function isOfCompanion({ repository }: Hint, { alongside }: PolicySpec): boolean
 
 /** The request without a hint, if that is about a companion: which image is selected does not depend on it. */
 export function withCompanion<R extends SelectRequest>(request: R, spec: PolicySpec): R {
-  const { hint, resolved: _, ...others } = request;
+  const { hint, answeredFor: _, ...others } = request;
   return hint === undefined || !isOfCompanion(hint, spec) ? request : ({ ...others, companion: hint } as R);
 }
 

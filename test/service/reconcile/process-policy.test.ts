@@ -5,8 +5,9 @@ import type { ImagePolicy } from '../../../src/core/model/image-policy.ts';
 import type { PolicyJob } from '../../../src/service/queue/jobs.ts';
 import { readPolicyJob } from '../../../src/service/queue/read-job.ts';
 import { processTask } from '../../../src/service/reconcile/process-task.ts';
-import { digestOf, policyOf, specOf } from '../../core/model/samples.ts';
-import { contextOf, createWorld, image, startTime, withPorts } from './world.ts';
+import { digestOf, latestSpec, policyOf, specOf } from '../../core/model/samples.ts';
+import { rememberAnswer } from './remember-answer.ts';
+import { contextOf, createWorld, image, setWorkload, startTime, withPorts } from './world.ts';
 
 const { namespace, name, uid } = policyOf();
 const job: PolicyJob = {
@@ -21,38 +22,52 @@ const job: PolicyJob = {
 const key = 'push-1 shop/web';
 
 describe('an answer of the registry that was stored for all jobs of a push', () => {
-  const start = (askedAt = startTime, cause = job.cause) => {
+  const start = async (at = startTime, cause = job.cause, tag = '1.3.0') => {
     const world = createWorld();
-    world.ports.registry.sharedAnswers.remember(cause, specOf().repository, { tag: '1.3.0', digest: digestOf('b') }, askedAt);
+    await rememberAnswer(world, cause, { tag, digest: digestOf('b') }, at);
     return world;
   };
 
   test('is used in the first attempt only', async () => {
-    const first = start();
+    const first = await start();
     await processTask(job, contextOf({ failures: 0 }), first.ports);
     assert.deepEqual([first.requests, first.images()], [['PATCH web'], [`${image}:1.3.0`]]);
-    const second = start();
+    const second = await start();
     await processTask(job, contextOf({ failures: 1 }), second.ports);
     assert.deepEqual(second.requests, ['GET policy web', 'HEAD 1.3.0', 'PATCH web']);
   });
 
-  for (const [what, world] of [
-    ['once the lock of a killed worker may have ended', start(startTime - 3_000)],
-    ['when the clock was set back', start(startTime + 3_000)],
-    ['of another push', start(startTime, 'push:push-0')],
+  for (const [what, starting] of [
+    ['once the lock of a killed worker may have ended', () => start(startTime - 3_000)],
+    ['when the clock was set back', () => start(startTime + 3_000)],
+    ['of another push', () => start(startTime, 'push:push-0')],
+    ['about another tag', () => start(startTime, job.cause, '1.2.9')],
   ] as const) {
     test(`is not used ${what}`, async () => {
+      const world = await starting();
       await processTask(job, contextOf(), world.ports);
       assert.deepEqual(world.requests, ['HEAD 1.3.0', 'PATCH web']);
     });
   }
 
   test('is not used for a policy with other credentials', async () => {
-    const world = start();
+    const world = await start();
     const access = { secrets: [{ namespace: 'shop', name: 'mine', namedBy: 'policy' as const }] };
     await processTask(job, contextOf(), withPorts(world.ports, { registry: { sourceOf: (_, spec) => ({ ...spec.repository, access }) } }));
     assert.deepEqual(world.requests, ['HEAD 1.3.0', 'PATCH web']);
   });
+});
+
+test('an answer from before another process applied a newer push does not set the image back', async () => {
+  const world = createWorld();
+  world.put(policyOf({ spec: latestSpec() }));
+  const digests = { older: digestOf('d'), newer: digestOf('e') };
+  await rememberAnswer(world, job.cause, { tag: 'latest', digest: digests.older });
+  setWorkload(world, { web: `${image}:latest@${digests.newer}` });
+  world.tags.set('latest', digests.newer);
+  // The registry shows another digest than was announced, so the job waits until it has had its time.
+  await assert.rejects(processTask({ ...job, hint: { tag: 'latest', digest: digests.older } }, contextOf(), world.ports), WaitError);
+  assert.deepEqual([world.requests, world.images()], [['HEAD latest'], [`${image}:latest@${digests.newer}`]]);
 });
 
 describe('somebody who writes jobs to Redis', () => {

@@ -5,6 +5,7 @@ import { processPush } from '../../../src/service/reconcile/process-push.ts';
 import { reconcilePolicy } from '../../../src/service/reconcile/reconcile-policy.ts';
 import type { ReconcileRequest } from '../../../src/service/reconcile/attempt.ts';
 import { digestOf, policyOf, specOf, webDeployment } from '../../core/model/samples.ts';
+import { rememberAnswer } from './remember-answer.ts';
 import { contextOf, createWorld, image, pushOf, setWorkload, startTime, type World, withPorts, type PortOverrides } from './world.ts';
 
 const signal = new AbortController().signal;
@@ -78,11 +79,8 @@ test('an answer for several policies is requested again by a policy that needs p
   const world = start();
   world.tags.set('1.4.0', digestOf('d'));
   world.facts.set(digestOf('d'), { platforms: both });
-  const outcome = await reconcile(world, {
-    hint: { tag: '1.4.0' },
-    announced: true,
-    resolved: { tag: '1.4.0', digest: digestOf('c') },
-  });
+  await rememberAnswer(world, 'push:1', { tag: '1.4.0', digest: digestOf('c') });
+  const outcome = await reconcile(world, { hint: { tag: '1.4.0' }, announced: true, answeredFor: 'push:1' });
   assert.deepEqual([outcome.kind, outcome.digest], ['updated', digestOf('d')]);
 });
 

@@ -52,15 +52,6 @@ test('a hint that changes nothing costs no request', async () => {
   assert.deepEqual(world.requests, []);
 });
 
-test('a recent answer of the registry is used without another request, unless it is about another tag', async () => {
-  const world = createWorld();
-  await reconcile(world, { hint: { tag: '1.3.0' }, announced: true, resolved: { tag: '1.2.9', digest: digestOf('c') } });
-  assert.deepEqual(world.requests, ['HEAD 1.3.0', 'PATCH web']);
-  const other = createWorld();
-  await reconcile(other, { hint: { tag: '1.3.0' }, announced: true, resolved: { tag: '1.3.0', digest: digestOf('b') } });
-  assert.deepEqual(other.requests, ['PATCH web']);
-});
-
 test('the digest of the registry is used, not that of the hint', async () => {
   const world = createWorld();
   world.put(policyOf({ spec: latestSpec() }));
