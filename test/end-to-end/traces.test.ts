@@ -160,7 +160,7 @@ describe('traces', () => {
     await waitFor('the patch back', async () => tree(await traceOf(id, 'rollout')).has('check rollout → PATCH deployments'));
   });
 
-  it('contain a job for each policy, and the reason why something is blocked', async () => {
+  it('contain a span for each policy, and the reason why something is blocked', async () => {
     await create('shared');
     await world.createDeployment('asking', image('shared', '1.0.0'));
     await world.createPolicy('asking', `${world.quiet.host}/shop/shared`, { strategy: 'SemVer' }, { update: { mode: 'Approval' } });
@@ -172,7 +172,7 @@ describe('traces', () => {
       const found = await traceOf(id, 'process policy');
       return decisionsOf(found, 'asking').length > 0 && decisionsOf(found, 'shared').length > 0 && found;
     });
-    assert.ok(tree(spans).has('process push → send policy') && tree(spans).has('send policy → process policy'));
+    assert.ok(tree(spans).has('process push → process policy') && tree(spans).has('process policy → PATCH deployments'));
     assert.ok(decisionsOf(spans, 'shared').includes('decision Updated'));
     assert.deepEqual(decisionsOf(spans, 'asking'), ['decision ApprovalRequired', 'blocked ApprovalRequired']);
   });

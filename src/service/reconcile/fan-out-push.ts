@@ -1,16 +1,21 @@
-/** A push that several policies watch: the registry is asked once for each source, and each policy that wants the push gets a job. */
+/** A push that several policies watch: the registry is asked once for each source, and all policies that want the push are reconciled side by side. */
 import { defined } from '../../core/model/defined.ts';
 import { WaitError } from '../../core/model/errors.ts';
 import { isUsable, type ImagePolicy } from '../../core/model/image-policy.ts';
 import { accessKey, type ImageSource } from '../../core/model/image-source.ts';
 import { asSeenBy } from '../../core/plan/consent.ts';
+import { jobBackoff } from '../../core/async/backoff.ts';
+import { inParallel } from '../../core/async/in-parallel.ts';
 import type { Outcome } from '../../core/plan/outcome.ts';
 import { policyJob, type PolicyJob, type PushJob } from '../queue/jobs.ts';
+import type { JobContext } from '../queue/worker.ts';
 import type { ReconcileCause } from '../../core/status/next-status.ts';
 import { runningNow } from './attempt.ts';
 import { isKnown } from './examine-tag.ts';
 import type { Ports } from './ports.ts';
+import { reconcileAndReport } from './process-policy.ts';
 import { reportOutcome } from './report.ts';
+import { inPolicySpan } from './trace-decisions.ts';
 import { resolveCandidate, type Hint } from './resolve-tag.ts';
 
 /** A policy that watches the repository of a push, and its outcome if it need not be reconciled. */
@@ -19,18 +24,27 @@ export interface Match {
   readonly outcome: Outcome | undefined;
 }
 
-/** Enqueues the policies that want a push, and reports the outcome of the others. */
-export async function fanOutPush(push: PushJob, matches: readonly Match[], ports: Ports, signal: AbortSignal): Promise<void> {
+/** How many policies are reconciled at the same time: enough that hundreds of images are changed before the first status is written. */
+const atOnce = 256;
+
+/** Reconciles the policies that want a push, and reports the outcome of the others. A policy gets a job of its own only if it has to wait or to try again. */
+export async function fanOutPush(push: PushJob, matches: readonly Match[], context: JobContext, ports: Ports): Promise<void> {
+  const { signal } = context;
   const interested = matches.flatMap(({ policy, outcome }) => (outcome === undefined ? [policy] : []));
-  const jobs = await Promise.all(
-    bySource(push, interested, ports).map(async (group) => {
-      await resolveOnce(push, group, ports, signal);
-      return group.policies.map((policy) => toPolicyJob(push, policy));
-    }),
-  );
-  if (interested.length > 0) await ports.queues.addPolicyJobs(jobs.flat());
-  // Outcomes of policies that do not want the push are reported last, so that they do not delay those that do.
+  await Promise.all(bySource(push, interested, ports).map((group) => resolveOnce(push, group, ports, signal)));
   const cause = causeOf(push);
+  // A later job follows each of these tries, so none of them is the last one.
+  const attempt = { ...context, isLastTry: false };
+  const tries = await inParallel(interested, atOnce, (policy) =>
+    inPolicySpan(policy, () => reconcileForPush(push, { policy, cause }, attempt, ports)),
+  );
+  signal.throwIfAborted();
+  const again = tries.flatMap((tried, index) => {
+    const policy = interested[index];
+    return tried.status === 'fulfilled' || policy === undefined ? [] : [jobAgain(push, policy, tried.reason, ports.cluster.now())];
+  });
+  if (again.length > 0) await ports.queues.addPolicyJobs(again);
+  // Outcomes of policies that do not want the push are reported last, so that they do not delay those that do.
   await Promise.all(
     matches.flatMap(({ policy, outcome }) => (outcome === undefined ? [] : [reportOutcome({ policy, cause, signal }, outcome, ports)])),
   );
@@ -84,8 +98,24 @@ async function resolveOnce(push: PushJob, { source, policies }: SourceGroup, por
   }
 }
 
-function toPolicyJob(push: PushJob, policy: ImagePolicy): PolicyJob {
+/** Reconciles one policy for a push. */
+export async function reconcileForPush(
+  push: PushJob,
+  { policy, cause }: { readonly policy: ImagePolicy; readonly cause: ReconcileCause },
+  context: JobContext,
+  ports: Ports,
+): Promise<void> {
+  const announcedAt = ports.registry.announcements.since(push.id, push.receivedAt);
+  const answeredFor = context.failures === 0 ? jobCauseOf(push) : undefined;
+  const request = { policy, hint: hintOf(push), announced: true, announcedAt, ...defined({ answeredFor }) };
+  await reconcileAndReport({ ...context, request, cause }, ports);
+}
+
+/** The job of a policy whose try for a push has failed: when it knows itself when to try again, otherwise after the first pause of jobs. */
+function jobAgain(push: PushJob, policy: ImagePolicy, error: unknown, now: number): PolicyJob {
+  const notBefore = error instanceof WaitError ? error.until : new Date(now + jobBackoff.firstMs);
   return policyJob(policy, {
+    notBefore: notBefore.toISOString(),
     source: 'Webhook',
     cause: jobCauseOf(push),
     receivedAt: push.receivedAt,

@@ -32,5 +32,8 @@ export async function foreseePush(
     const isPushed = head !== undefined && (push.digest ?? head.digest) === head.digest;
     return isPushed ? { tag: push.tag, digest: head.digest } : undefined;
   };
-  registry.sharedAnswers.remember({ cause: jobCauseOf(push), source, tag: push.tag }, { answer: ask().catch(() => undefined), at, running });
+  registry.sharedAnswers.remember(
+    { cause: jobCauseOf(push), source, tag: push.tag },
+    { answer: ask().catch(() => undefined), at, running },
+  );
 }

@@ -1,5 +1,4 @@
 /** The processor of the queue `push`: finds the policies that watch the repository of a push and has them reconciled. */
-import { defined } from '../../core/model/defined.ts';
 import { baseNameOf } from '../../core/model/base-policy.ts';
 import { WaitError } from '../../core/model/errors.ts';
 import { policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
@@ -7,9 +6,8 @@ import { notSelected } from '../../core/model/policy-defaults.ts';
 import type { PushJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
 import { inSlices } from '../../core/async/in-parallel.ts';
-import { causeOf, fanOutPush, hintOf, jobCauseOf, type Match } from './fan-out-push.ts';
+import { causeOf, fanOutPush, reconcileForPush, type Match } from './fan-out-push.ts';
 import type { Ports } from './ports.ts';
-import { reconcileAndReport } from './process-policy.ts';
 import { namesAnother, rejectPush } from './selection.ts';
 import { traceMatches } from './trace-decisions.ts';
 
@@ -17,7 +15,7 @@ import { traceMatches } from './trace-decisions.ts';
 const maxUnselected = 100;
 const watchPauseMs = { least: 1_000, most: 5_000 } as const;
 
-/** Passes one push to all policies that watch its repository. If there are several, each gets a job of its own, whose result is recorded with the push. */
+/** Passes one push to all policies that watch its repository. The result of each is recorded with the push. */
 export async function processPush(push: PushJob, context: JobContext, ports: Ports): Promise<void> {
   ports.policies.recentPushes.remember(push);
   let matches = await findMatches(push, context, ports);
@@ -49,10 +47,11 @@ export async function processPush(push: PushJob, context: JobContext, ports: Por
   }
   const [first] = policies;
   if (policies.length === 1 && unselected.length === 0 && bases.length === 0 && first !== undefined)
-    return reconcileOne(push, first, context, ports);
+    // The match is recorded together with the result, which saves a write to Redis before the image is applied.
+    return reconcileForPush(push, { policy: first, cause: { ...causeOf(push), push } }, context, ports);
   await Promise.all([
     ports.report.eventLog.matched(push, [...[...policies, ...unselected].map(policyKey), ...bases]),
-    fanOutPush(push, matches, ports, context.signal),
+    fanOutPush(push, matches, context, ports),
   ]);
 }
 
@@ -109,12 +108,4 @@ async function reportUnselected(
   await Promise.all(
     unselected.map((policy) => eventLog.recordResult(push.id, policyKey(policy), { ...result, message: notSelected(policy.namespace) })),
   );
-}
-
-/** Reconciles one policy for a push. The match is recorded together with the result, which saves a write to Redis before the image is applied. */
-async function reconcileOne(push: PushJob, policy: ImagePolicy, context: JobContext, ports: Ports): Promise<void> {
-  const announcedAt = ports.registry.announcements.since(push.id, push.receivedAt);
-  const answeredFor = context.failures === 0 ? jobCauseOf(push) : undefined;
-  const request = { policy, hint: hintOf(push), announced: true, announcedAt, ...defined({ answeredFor }) };
-  await reconcileAndReport({ ...context, request, cause: { ...causeOf(push), push } }, ports);
 }

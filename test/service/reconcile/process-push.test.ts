@@ -5,7 +5,7 @@ import { processTask } from '../../../src/service/reconcile/process-task.ts';
 import { processPush } from '../../../src/service/reconcile/process-push.ts';
 import { createLogger } from '../../../src/service/telemetry/logger.ts';
 import { digestOf, lastMatching, latestSpec, policyOf, specOf, web, webDeployment } from '../../core/model/samples.ts';
-import { contextOf, createWorld, image, pushOf, startTime, neededReconcile, withPorts, type World } from './world.ts';
+import { contextOf, createWorld, image, pushOf, setWorkload, startTime, neededReconcile, withPorts, type World } from './world.ts';
 
 test('a push of an unwatched repository is recorded without a request', async () => {
   const world = createWorld();
@@ -176,61 +176,38 @@ test('the result of a push says why the only policy does not select the tag', as
   assert.deepEqual(world.statusOf('web'), {});
 });
 
-test('several policies share one request to the registry for a push, and each that selects the tag gets a job', async () => {
+test('several policies share one request to the registry for a push, and only those that select the tag are reconciled', async () => {
   const world = createWorld();
-  const names = Array.from({ length: 20 }, (_, index) => `web-${index}`);
+  const names = Array.from({ length: 200 }, (_, index) => `web-${index}`);
   world.policies.clear();
-  world.put(...names.map((name) => policyOf({ name })), policyOf({ name: 'builds', spec: specOf({ strategy: lastMatching('build-.*') }) }));
+  for (const name of names) setWorkload(world, { web: `${image}:1.2.3` }, { name, uid: `uid-of-${name}` });
+  const specFor = (name: string) => specOf({ targets: [{ ...webDeployment, name }] });
+  world.put(
+    ...names.map((name) => policyOf({ name, spec: specFor(name) })),
+    policyOf({ name: 'builds', spec: specOf({ strategy: lastMatching('build-.*') }) }),
+  );
   await processPush(pushOf(), contextOf(), world.ports);
-  assert.deepEqual(world.requests, ['HEAD 1.3.0']);
-  assert.deepEqual(new Set(world.jobs.map((job) => job.policy.name)), new Set(names));
+  const [asked, ...patched] = world.requests;
+  assert.deepEqual([asked, new Set(patched)], ['HEAD 1.3.0', new Set(names.map((name) => `PATCH ${name}`))]);
+  assert.equal(patched.length, names.length);
+  assert.deepEqual([world.jobs, world.matched.get('push-1')?.length, world.results.size], [[], 201, 201]);
   assert.deepEqual(
-    world.jobs.find((job) => job.policy.name === 'web-7'),
-    {
-      schema: 1,
-      policy: { namespace: 'shop', name: 'web-7', uid: 'uid-of-shop-web-7' },
-      source: 'Webhook',
-      cause: 'push:push-1',
-      receivedAt: pushOf().receivedAt,
-      eventId: 'push-1',
-      receiver: 'prod',
-      hint: { tag: '1.3.0', digest: digestOf('b'), repository: web },
-    },
+    [world.results.get('push-1 shop/web-7')?.kind, world.results.get('push-1 shop/builds')?.reason],
+    ['updated', 'NotSelected'],
   );
-  assert.deepEqual([...world.results.keys()], ['push-1 shop/builds']);
-  assert.equal(world.matched.get('push-1')?.length, 21);
-});
-
-test('200 policies cost one request for a push in this process, and one for each job in another process', async () => {
-  const world = createWorld();
-  world.policies.clear();
-  world.put(...Array.from({ length: 200 }, (_, index) => policyOf({ name: `web-${index}` })));
-  await processPush(pushOf(), contextOf(), world.ports);
-  const [first, ...others] = world.jobs;
-  assert.ok(first && others.length === 199);
-  for (const job of others) await processTask(job, contextOf(), world.ports);
-  const heads = () => world.requests.filter((request) => request === 'HEAD 1.3.0').length;
-  assert.equal(heads(), 1);
-  world.workloads.set('Deployment/shop/web', createWorld().ports.cluster.findWorkload(webDeployment) ?? assert.fail());
-  await processTask(
-    first,
-    contextOf(),
-    withPorts(world.ports, { registry: { sharedAnswers: createWorld().ports.registry.sharedAnswers } }),
-  );
-  assert.deepEqual([heads(), world.images()], [2, [`${image}:1.3.0`]]);
 });
 
 test('policies that do not select the tag of a push do not delay policies that do', async () => {
   const world = createWorld();
   world.put(policyOf({ name: 'follows', spec: latestSpec() }), policyOf({ name: 'other' }));
-  const jobs: string[] = [];
-  const addPolicyJobs = async (added: readonly { policy: { name: string } }[]) => void jobs.push(...added.map(({ policy }) => policy.name));
-  const eventLog = { ...world.ports.report.eventLog, recordResult: () => Promise.reject(new Error('no room')) };
+  const { eventLog } = world.ports.report;
+  const recordResult: typeof eventLog.recordResult = (id, key, result) =>
+    key === 'shop/follows' ? Promise.reject(new Error('no room')) : eventLog.recordResult(id, key, result);
   await assert.rejects(
-    processPush(pushOf(), contextOf(), withPorts(world.ports, { queues: { addPolicyJobs }, report: { eventLog } })),
+    processPush(pushOf(), contextOf(), withPorts(world.ports, { report: { eventLog: { ...eventLog, recordResult } } })),
     /no room/,
   );
-  assert.deepEqual(jobs.toSorted(), ['other', 'web']);
+  assert.deepEqual([world.images(), [...world.results.keys()].toSorted()], [[`${image}:1.3.0`], ['push-1 shop/other', 'push-1 shop/web']]);
 });
 
 test('a tag that none of several policies selects costs no request and no job', async () => {
@@ -240,19 +217,34 @@ test('a tag that none of several policies selects costs no request and no job', 
   assert.deepEqual([world.requests, world.jobs, world.results.size], [[], [], 2]);
 });
 
-test('when the registry fails for a push to several policies, each of them asks in its own job', async () => {
+test('when the registry fails for a push to several policies, each of them tries again in a job of its own', async () => {
   const world = createWorld({ registry: { headManifest: () => Promise.reject(new Error('502')) } });
   world.put(policyOf({ name: 'other', spec: specOf({ targets: [{ ...webDeployment, name: 'other' }] }) }));
   await processPush(pushOf(), contextOf(), world.ports);
   assert.deepEqual(
-    world.jobs.map(({ policy }) => policy.name),
-    ['other', 'web'],
+    world.jobs.map(({ notBefore: _, ...job }) => job).toSorted((one, other) => one.policy.name.localeCompare(other.policy.name)),
+    ['other', 'web'].map((name) => ({
+      schema: 1,
+      policy: { namespace: 'shop', name, uid: policyOf({ name }).uid },
+      source: 'Webhook',
+      cause: 'push:push-1',
+      receivedAt: pushOf().receivedAt,
+      eventId: 'push-1',
+      receiver: 'prod',
+      hint: { tag: '1.3.0', digest: digestOf('b'), repository: web },
+    })),
   );
+  assert.deepEqual(new Set(world.jobs.map(({ notBefore }) => notBefore)), new Set([new Date(startTime + 1_000).toISOString()]));
+  for (const job of world.jobs) await processTask(job, contextOf(), withPorts(world.ports, { registry: createWorld().ports.registry }));
+  assert.deepEqual(world.images(), [`${image}:1.3.0`]);
 });
 
 test('a push whose record or jobs were not stored is retried', async () => {
   const away = new Error('Redis is away');
-  const world = createWorld({ queues: { addPolicyJobs: () => Promise.reject(away) } });
+  const world = createWorld({
+    queues: { addPolicyJobs: () => Promise.reject(away) },
+    registry: { headManifest: () => Promise.reject(new Error('502')) },
+  });
   world.put(policyOf({ name: 'other' }));
   await assert.rejects(processPush(pushOf(), contextOf(), world.ports), away);
   const { eventLog } = world.ports.report;

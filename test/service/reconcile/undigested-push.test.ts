@@ -101,19 +101,15 @@ function startTwo(given: Parameters<typeof start>[0], images: readonly [string, 
 }
 
 test('if several policies run what the registry still shows, it is asked again once for all of them', async () => {
-  const { world, deliver, work, runOf } = startTwo({ behind: 2 }, [`${image}:latest@${old}`, `${image}:latest@${old}`]);
+  const { world, deliver, runOf } = startTwo({ behind: 2 }, [`${image}:latest@${old}`, `${image}:latest@${old}`]);
   await deliver();
-  assert.equal(countHeadRequests(world), 3);
-  await work();
   assert.deepEqual([runOf('web'), runOf('other'), countHeadRequests(world)], [pinnedImage, pinnedImage, 3]);
 });
 
 test('a policy that does not run what the registry shows is changed at once, and the other one asks again', async () => {
   const { world, deliver, work, runOf } = startTwo({ behind: 2 }, [`${image}:latest@${old}`, `${image}:latest@${digestOf('c')}`]);
   await deliver();
-  assert.equal(countHeadRequests(world), 1);
-  await work();
-  assert.deepEqual([runOf('web'), runOf('other')], [pinnedImage, `${image}:latest@${old}`]);
+  assert.deepEqual([runOf('web'), runOf('other'), countHeadRequests(world)], [pinnedImage, `${image}:latest@${old}`, 3]);
   // Each of them reads the tag again when the registry has had its time: one request for both.
   const before = countHeadRequests(world);
   await work();
