@@ -222,9 +222,10 @@ test('when the registry fails for a push to several policies, each of them tries
   world.put(policyOf({ name: 'other', spec: specOf({ targets: [{ ...webDeployment, name: 'other' }] }) }));
   await processPush(pushOf(), contextOf(), world.ports);
   assert.deepEqual(
-    world.jobs.map(({ notBefore: _, ...job }) => job).toSorted((one, other) => one.policy.name.localeCompare(other.policy.name)),
+    world.jobs.toSorted((one, other) => one.policy.name.localeCompare(other.policy.name)),
     ['other', 'web'].map((name) => ({
       schema: 1,
+      notBefore: new Date(startTime + 1_000).toISOString(),
       policy: { namespace: 'shop', name, uid: policyOf({ name }).uid },
       source: 'Webhook',
       cause: 'push:push-1',
@@ -234,7 +235,6 @@ test('when the registry fails for a push to several policies, each of them tries
       hint: { tag: '1.3.0', digest: digestOf('b'), repository: web },
     })),
   );
-  assert.deepEqual(new Set(world.jobs.map(({ notBefore }) => notBefore)), new Set([new Date(startTime + 1_000).toISOString()]));
   for (const job of world.jobs) await processTask(job, contextOf(), withPorts(world.ports, { registry: createWorld().ports.registry }));
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
 });
