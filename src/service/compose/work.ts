@@ -71,7 +71,10 @@ export function composeWork(foundation: Foundation, connections: WorkConnections
   const optional = () => [caches.access, namespaces, caches.definitions].flatMap((cache) => cache.watches());
   return {
     takeStored(push) {
-      if (pushes.takeStored()) void foreseePush(push, ports);
+      if (!pushes.takeStored()) return;
+      foreseePush(push, ports).catch((error: unknown) =>
+        foundation.logger.debug({ err: error, event: push.id }, 'shared manifest request failed'),
+      );
     },
     view: { registry, policies: ports.policies.all, sourceOf: ports.registry.sourceOf, isWatching, follow: ports.cluster, readTargets },
     policies: {

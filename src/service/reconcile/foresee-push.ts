@@ -10,15 +10,16 @@ import { mayGoBack, rejectPush } from './selection.ts';
 const { signal } = new AbortController();
 
 /**
- * Asks now what the job will ask, if one policy wants the push and selects by its tag alone. Only an answer that confirms the push is remembered; if there is
- * none, the job asks and reports for itself.
+ * Asks now what the job will ask, if one policy wants the push and selects by its tag alone, and the delivery is no repetition. Only an answer that confirms the
+ * push is remembered; if there is none, the job asks and reports for itself.
  */
 export async function foreseePush(
   push: PushJob,
   { policies, registry, cluster }: Pick<Ports, 'policies' | 'registry' | 'cluster'>,
 ): Promise<void> {
+  if (push.waitsUntil !== undefined || policies.recentPushes.has(push)) return;
   const [policy, ...others] = policies.match(push.repository);
-  if (push.waitsUntil !== undefined || policy === undefined || others.length > 0) return;
+  if (policy === undefined || others.length > 0) return;
   if (!isUsable(policy.spec) || rejectPush(policy, push) !== undefined) return;
   const { spec, status } = policy;
   const isKnown = spec.pin === 'Tag' && status.latest?.tag === push.tag;

@@ -9,6 +9,8 @@ import type { PushJob } from '../queue/jobs.ts';
 
 export interface RecentPushes {
   remember(push: PushJob): void;
+  /** Whether a push is one of these, so that its delivery is a repetition. */
+  has(push: PushJob): boolean;
   /** The pushes for a policy that came after its spec was written, to the second: the last one of each tag. Usually there are none. */
   missedBy(policy: ImagePolicy): readonly PushJob[];
 }
@@ -26,6 +28,7 @@ export function createRecentPushes(now: () => number): RecentPushes {
       const others = byRepository.get(key)?.filter(({ id, tag }) => id !== push.id && tag !== push.tag) ?? [];
       byRepository.set(key, [...others, push].slice(-maxPushes));
     },
+    has: ({ id, repository }) => byRepository.get(formatRepository(repository))?.some((one) => one.id === id) === true,
     missedBy({ spec, createdAt, writtenAt = createdAt }) {
       if (!isUsable(spec)) return [];
       const since = Math.max(Date.parse(writtenAt ?? ''), now() - rememberedMs);

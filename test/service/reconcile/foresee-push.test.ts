@@ -60,6 +60,7 @@ describe('a process that stores a push and takes it', () => {
       pushOf(),
     ],
     ['a push that waits for a scan', () => undefined, pushOf({ waitsUntil: new Date(startTime).toISOString() })],
+    ['a repeated delivery', (world: World) => world.ports.policies.recentPushes.remember(pushOf()), pushOf()],
     ['a suspended policy', (world: World) => world.put(policyOf({ spec: specOf({ suspended: true }) })), pushOf()],
     ['a policy that lists all tags', (world: World) => world.put(policyOf({ spec: specOf({ allowDowngrade: true }) })), pushOf()],
   ] as const) {
