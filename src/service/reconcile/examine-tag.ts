@@ -12,6 +12,7 @@ import { planWith } from './plan.ts';
 import { imagesOf, type Reconcile } from './attempt.ts';
 import type { Registry, SeenCluster } from './ports.ts';
 import { formatTag, resolveCandidate } from './resolve-tag.ts';
+import { abortable } from '../../core/async/deadline.ts';
 import { inSlices } from '../../core/async/in-parallel.ts';
 
 /** A reconcile with the source of its images, which is computed once. */
@@ -66,12 +67,14 @@ export async function examineTag(tag: string, examination: Examination, registry
 
 /** The answer of the registry from when this process made or stored the job, if it was asked on behalf of this policy. */
 async function recallAnswer(tag: string, examination: Examination, { sharedAnswers }: Registry): Promise<Candidate | undefined> {
-  const { policy, source, request } = examination;
+  const { policy, source, request, signal } = examination;
   if (request.answeredFor === undefined) return undefined;
-  return sharedAnswers.recall(
+  const answer = sharedAnswers.recall(
     { cause: request.answeredFor, source, tag },
     { policy: policyKey(policy), running: () => imagesOf(examination) },
   );
+  // The process may stop while the registry has not answered yet.
+  return abortable(answer, signal);
 }
 
 /** Whether any container runs the repository. If a target is not known yet, nothing shows that the tag is an image, because later only its name is compared. */

@@ -51,6 +51,16 @@ describe('a process that stores a push and takes it', () => {
     assert.deepEqual([asked, world.images()], [2, [`${image}:1.3.0`]]);
   });
 
+  test('does not hold up a process that stops while the registry has not answered', async () => {
+    const resolveTag = () => new Promise<undefined>(() => undefined);
+    const world = createWorld({ registry: { resolveTag } });
+    await foreseePush(pushOf(), world.ports);
+    const stopping = new AbortController();
+    const processed = processPush(pushOf(), contextOf({ signal: stopping.signal }), world.ports);
+    stopping.abort(new Error('the process is stopping'));
+    await assert.rejects(processed, /the process is stopping/);
+  });
+
   for (const [what, prepare, push] of [
     ['a push that no policy watches', (world: World) => world.policies.clear(), pushOf()],
     ['a tag that the policy does not select', () => undefined, pushOf({ tag: 'main' })],
