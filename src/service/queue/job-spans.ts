@@ -7,6 +7,8 @@ import type { TickJob } from './producer.ts';
 import type { TraceMemory } from './trace-memory.ts';
 import type { JobContext } from './worker.ts';
 
+const processPolicy = 'process policy';
+
 /** The trace that new jobs continue: that of the current span, if there is one. */
 export function currentTrace(): { readonly traceparent?: string } {
   const span = currentSpan();
@@ -17,6 +19,12 @@ export function currentTrace(): { readonly traceparent?: string } {
 export function sendSpan(queue: QueueName, count: number): SpanStart {
   const attributes = { ...messaging(queue, 'send'), 'messaging.batch.message_count': count };
   return { name: `send ${queue}`, kind: 'producer', attributes };
+}
+
+/** Does the work for one of several policies of a push in a span of its own, if the push has one. */
+export function inPolicySpan<T>(policy: PolicyJob['policy'], work: () => Promise<T>): Promise<T> {
+  const attributes = { 'image_watcher.policy': policyKey(policy), 'k8s.namespace.name': policy.namespace };
+  return currentSpan()?.step({ name: processPolicy, attributes }, work) ?? work();
 }
 
 /** Processes a job in a span. */
@@ -42,7 +50,7 @@ export function createJobSpans(tracing: Tracing, { recall }: Pick<TraceMemory, '
       const start =
         job.task === 'rollout'
           ? { name: 'check rollout', follows: await recall(job.policy.uid), attributes }
-          : { name: 'process policy', parent: job.traceparent, attributes };
+          : { name: processPolicy, parent: job.traceparent, attributes };
       return tracing.span(processSpan('policy', context, start), work);
     },
     poll(job, context, work) {

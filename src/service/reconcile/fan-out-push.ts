@@ -8,6 +8,7 @@ import { jobBackoff } from '../../core/async/backoff.ts';
 import { inParallel } from '../../core/async/in-parallel.ts';
 import type { Outcome } from '../../core/plan/outcome.ts';
 import { policyJob, type PolicyJob, type PushJob } from '../queue/jobs.ts';
+import { inPolicySpan } from '../queue/job-spans.ts';
 import type { JobContext } from '../queue/worker.ts';
 import type { ReconcileCause } from '../../core/status/next-status.ts';
 import { runningNow } from './attempt.ts';
@@ -15,7 +16,6 @@ import { isKnown } from './examine-tag.ts';
 import type { Ports } from './ports.ts';
 import { reconcileAndReport } from './process-policy.ts';
 import { reportOutcome } from './report.ts';
-import { inPolicySpan } from './trace-decisions.ts';
 import { resolveCandidate, type Hint } from './resolve-tag.ts';
 
 /** A policy that watches the repository of a push, and its outcome if it need not be reconciled. */

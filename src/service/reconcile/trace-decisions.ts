@@ -1,5 +1,4 @@
 /** Records decisions and rollouts in the current span, if there is one. */
-import type { ImagePolicy } from '../../core/model/image-policy.ts';
 import type { Reason } from '../../core/model/reasons.ts';
 import { formatWorkload, type Workload } from '../../core/model/workload.ts';
 import type { Outcome } from '../../core/plan/outcome.ts';
@@ -19,12 +18,6 @@ export function traceMatches(policies: readonly string[]): void {
   const span = currentSpan();
   if (policies.length === 0) span?.event('unwatched', {});
   else span?.event('matched', { 'image_watcher.policies': policies.slice(0, maxNames), 'image_watcher.policies.count': policies.length });
-}
-
-/** Does the work for one of several policies of a push in a span of its own, if the push has one. */
-export function inPolicySpan<T>({ namespace, name }: Pick<ImagePolicy, 'namespace' | 'name'>, work: () => Promise<T>): Promise<T> {
-  const attributes = { 'image_watcher.policy': `${namespace}/${name}`, 'k8s.namespace.name': namespace };
-  return currentSpan()?.step({ name: 'process policy', attributes }, work) ?? work();
 }
 
 /** Records the decision about a policy, and each update that a guard blocks. `policy`: `namespace/name`. */
