@@ -32,8 +32,8 @@ export interface SharedAnswers {
   /** Remembers an answer, or one that is still awaited. */
   remember(question: Question, asked: Asked): void;
   /**
-   * Returns a recent answer that was given on the same behalf; undefined if the registry has to be asked. So it does where the targets of the policy run
-   * something else since: another process may have applied a newer answer.
+   * Returns a recent answer that was given on the same behalf; undefined if the registry has to be asked. It also has to be asked if the targets of the policy
+   * run something else since, because another process may have applied a newer answer.
    */
   recall(question: Question, policy: RunningNow): Promise<Candidate | undefined>;
   /**
