@@ -14,8 +14,8 @@ export interface PastCompanion {
 }
 
 /**
- * The companions that were changed together with an earlier image, or were replaced with it; undefined if the history does not know all of them, also for a policy
- * without companions. A digest is known where it was written.
+ * The companions that were changed together with an earlier image or, if it was only replaced, those that were replaced with it; undefined if the history does not
+ * know all of them, also for a policy without companions. With `match: SameTag`, companions of another tag do not belong to it. A digest is known where it was written.
  */
 export function pastCompanions(
   image: Candidate,
@@ -27,17 +27,17 @@ export function pastCompanions(
     const { tag, digest } = (text !== undefined && tryParseImageReference(text, aliases)) || {};
     return digest === undefined ? tag !== undefined && tag === image.tag : digest === image.digest;
   };
-  const sets = history.flatMap((entry) => [
-    ...(isImage(entry.to) ? [(entry.alongside ?? []).map(({ to }) => to)] : []),
-    ...(isImage(entry.from) ? [(entry.alongside ?? []).map(({ from }) => from)] : []),
-  ]);
-  for (const texts of sets) {
+  const applied = history.flatMap((entry) => (isImage(entry.to) ? [(entry.alongside ?? []).map(({ to }) => to)] : []));
+  // What was replaced may be a mixture that somebody has set since, so what ran first counts first.
+  const replaced = history.flatMap((entry) => (isImage(entry.from) ? [(entry.alongside ?? []).map(({ from }) => from)] : [])).toReversed();
+  for (const texts of [...applied, ...replaced]) {
     const images = texts.flatMap((text) => tryParseImageReference(text, aliases) ?? []);
     const found = alongside.images.flatMap(({ repository }) => {
       const one = images.find((other) => sameRepository(other.repository, repository));
       return one?.tag === undefined ? [] : [{ repository, tag: one.tag, ...defined({ digest: one.digest }) }];
     });
-    if (found.length === alongside.images.length) return found;
+    const isMixed = alongside.match === 'SameTag' && found.some(({ tag }) => tag !== image.tag);
+    if (found.length === alongside.images.length && !isMixed) return found;
   }
   return undefined;
 }
