@@ -19,6 +19,11 @@ export async function inParallel<T, R>(
   return results;
 }
 
+/** Throws the first failure of work of which every part has ended. */
+export function throwFirst(results: readonly PromiseSettledResult<unknown>[]): void {
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
+}
+
 /** How long work goes on at once, and how long it pauses then; without a pause, it only lets pass what is due. */
 interface Pace {
   readonly workMs: number;

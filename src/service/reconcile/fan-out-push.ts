@@ -5,7 +5,7 @@ import { isUsable, type ImagePolicy } from '../../core/model/image-policy.ts';
 import { accessKey, type ImageSource } from '../../core/model/image-source.ts';
 import { asSeenBy } from '../../core/plan/consent.ts';
 import { jobBackoff } from '../../core/async/backoff.ts';
-import { inParallel } from '../../core/async/in-parallel.ts';
+import { inParallel, throwFirst } from '../../core/async/in-parallel.ts';
 import type { Outcome } from '../../core/plan/outcome.ts';
 import { policyJob, type PolicyJob, type PushJob } from '../queue/jobs.ts';
 import { inPolicySpan } from '../queue/job-spans.ts';
@@ -33,21 +33,29 @@ export async function fanOutPush(push: PushJob, matches: readonly Match[], conte
   const interested = matches.flatMap(({ policy, outcome }) => (outcome === undefined ? [policy] : []));
   await Promise.all(bySource(push, interested, ports).map((group) => resolveOnce(push, group, ports, signal)));
   const cause = causeOf(push);
-  // A later job follows each of these tries, so none of them is the last one.
-  const attempt = { ...context, isLastTry: false };
-  const tries = await inParallel(interested, atOnce, (policy) =>
-    inPolicySpan(policy, () => reconcileForPush(push, { policy, cause }, attempt, ports)),
-  );
-  signal.throwIfAborted();
-  const again = tries.flatMap((tried, index) => {
-    const policy = interested[index];
-    return tried.status === 'fulfilled' || policy === undefined ? [] : [jobAgain(push, policy, tried.reason, ports.cluster.now())];
-  });
-  if (again.length > 0) await ports.queues.addPolicyJobs(again);
-  // Outcomes of policies that do not want the push are reported last, so that they do not delay those that do.
-  await Promise.all(
+  const tries = inParallel(interested, atOnce, (policy) => inPolicySpan(policy, () => tryOnce(push, { policy, cause }, context, ports)));
+  // Outcomes of policies that do not want the push are reported last, so that they do not delay those that do; but no policy may take long enough to delay them.
+  const reports = Promise.allSettled(
     matches.flatMap(({ policy, outcome }) => (outcome === undefined ? [] : [reportOutcome({ policy, cause, signal }, outcome, ports)])),
   );
+  throwFirst([...(await tries), ...(await reports)]);
+}
+
+/** Reconciles one of several policies. If that fails, the policy gets its job at once, and waits for no other policy. */
+async function tryOnce(push: PushJob, subject: PushedPolicy, context: JobContext, ports: Ports): Promise<void> {
+  try {
+    // A later job follows, so this try is not the last one.
+    await reconcileForPush(push, subject, { ...context, isLastTry: false }, ports);
+  } catch (error) {
+    context.signal.throwIfAborted();
+    await ports.queues.addPolicyJobs([jobAgain(push, subject.policy, error, ports.cluster.now())]);
+  }
+}
+
+/** A policy that a push is for, and the push as the cause of its reconcile. */
+interface PushedPolicy {
+  readonly policy: ImagePolicy;
+  readonly cause: ReconcileCause;
 }
 
 interface SourceGroup {
@@ -99,12 +107,7 @@ async function resolveOnce(push: PushJob, { source, policies }: SourceGroup, por
 }
 
 /** Reconciles one policy for a push. */
-export async function reconcileForPush(
-  push: PushJob,
-  { policy, cause }: { readonly policy: ImagePolicy; readonly cause: ReconcileCause },
-  context: JobContext,
-  ports: Ports,
-): Promise<void> {
+export async function reconcileForPush(push: PushJob, { policy, cause }: PushedPolicy, context: JobContext, ports: Ports): Promise<void> {
   const announcedAt = ports.registry.announcements.since(push.id, push.receivedAt);
   const answeredFor = context.failures === 0 ? jobCauseOf(push) : undefined;
   const request = { policy, hint: hintOf(push), announced: true, announcedAt, ...defined({ answeredFor }) };

@@ -5,7 +5,7 @@ import { policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
 import { notSelected } from '../../core/model/policy-defaults.ts';
 import type { PushJob } from '../queue/jobs.ts';
 import type { JobContext } from '../queue/worker.ts';
-import { inSlices } from '../../core/async/in-parallel.ts';
+import { inSlices, throwFirst } from '../../core/async/in-parallel.ts';
 import { causeOf, fanOutPush, reconcileForPush, type Match } from './fan-out-push.ts';
 import type { Ports } from './ports.ts';
 import { namesAnother, rejectPush } from './selection.ts';
@@ -49,10 +49,12 @@ export async function processPush(push: PushJob, context: JobContext, ports: Por
   if (policies.length === 1 && unselected.length === 0 && bases.length === 0 && first !== undefined)
     // The match is recorded together with the result, which saves a write to Redis before the image is applied.
     return reconcileForPush(push, { policy: first, cause: { ...causeOf(push), push } }, context, ports);
-  await Promise.all([
+  // A failure of one waits for the other, so that nothing of this try goes on during the next one.
+  const ended = await Promise.allSettled([
     ports.report.eventLog.matched(push, [...[...policies, ...unselected].map(policyKey), ...bases]),
     fanOutPush(push, matches, context, ports),
   ]);
+  throwFirst(ended);
 }
 
 /** The policies that watch the repository, with their outcomes. They are evaluated in slices: there may be a thousand, each with patterns of its own. */

@@ -5,6 +5,7 @@ import { processTask } from '../../../src/service/reconcile/process-task.ts';
 import { processPush } from '../../../src/service/reconcile/process-push.ts';
 import { createLogger } from '../../../src/service/telemetry/logger.ts';
 import { digestOf, lastMatching, latestSpec, policyOf, specOf, web, webDeployment } from '../../core/model/samples.ts';
+import { waitFor } from '../../harness/wait-for.ts';
 import { contextOf, createWorld, image, pushOf, setWorkload, startTime, neededReconcile, withPorts, type World } from './world.ts';
 
 test('a push of an unwatched repository is recorded without a request', async () => {
@@ -237,6 +238,31 @@ test('when the registry fails for a push to several policies, each of them tries
   );
   for (const job of world.jobs) await processTask(job, contextOf(), withPorts(world.ports, { registry: createWorld().ports.registry }));
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
+});
+
+test('a policy that takes long delays neither the next try nor the report of another one', async () => {
+  const answered = Promise.withResolvers<undefined>();
+  const slow = { secrets: [{ namespace: 'shop', name: 'slow', namedBy: 'policy' as const }] };
+  const world = createWorld();
+  world.put(policyOf({ name: 'failing' }), policyOf({ name: 'slow' }), policyOf({ name: 'follows', spec: latestSpec() }));
+  world.policies.delete('shop/web');
+  const ports = withPorts(world.ports, {
+    registry: {
+      sourceOf: ({ name }, spec) => ({ ...spec.repository, ...(name === 'slow' && { access: slow }) }),
+      // The question that policies share fails for both, and each asks for itself.
+      resolveTag: ({ access }) => (access === undefined || firsts++ === 0 ? Promise.reject(new Error('502')) : answered.promise),
+    },
+  });
+  let firsts = 0;
+  const processed = processPush(pushOf(), contextOf(), ports);
+  await waitFor('the job and the report', () => world.jobs.length === 1 && world.results.has('push-1 shop/follows'));
+  assert.deepEqual([world.jobs[0]?.policy.name, world.results.get('push-1 shop/slow')], ['failing', undefined]);
+  answered.reject(new Error('502'));
+  await processed;
+  assert.deepEqual(
+    world.jobs.map(({ policy }) => policy.name),
+    ['failing', 'slow'],
+  );
 });
 
 test('a push whose record or jobs were not stored is retried', async () => {
