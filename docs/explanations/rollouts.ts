@@ -76,7 +76,7 @@ export const rollouts = {
       'A Warning Event of the policy and of the workload, `status.history[].result`; the push has the outcome `stalled`. The condition has the reason ' +
       '[`RejectedDigest`](#rejecteddigest).',
     cause:
-      'The rollout of a new image failed, and the policy has `spec.rollout.onFailure: Rollback`. The workload runs the previous image again.',
+      'The rollout of a new image failed, and the policy has `spec.rollout.onFailure: Rollback`. The workload runs the last image again whose rollout had succeeded, or what ran right before.',
     action: 'Fix the image and push a newer one; the same digest is not tried again. The Event contains the message of the failed pod.',
   },
   RollbackFailed: {

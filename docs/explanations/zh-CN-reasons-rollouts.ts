@@ -35,11 +35,11 @@ export const chineseRollouts: Readonly<Record<string, string>> = {
     'Flux 或 Argo CD 的控制器放弃了 [chart](charts.md) 的安装：HelmRelease 或 OCIRepository 为 `Stalled`，或者 Application 的同步失败，或同步后为 Degraded。消息来自该控制器。',
   'Read the status of the resource. Push a fixed chart. If the cause was something else, run `image-watcher release NS/NAME` to try the same chart again.':
     '查看该资源的状态。推送修复后的 chart。如果起因是别的，请运行 `image-watcher release NS/NAME` 再次尝试同一个 chart。',
-  'The rollout failed, and the workload was rolled back to the previous image.': '滚动更新失败，工作负载已回滚到上一个镜像。',
+  'The rollout failed, and the workload was rolled back to an earlier image.': '滚动更新失败，工作负载已回滚到先前的镜像。',
   'A Warning Event of the policy and of the workload, `status.history[].result`; the push has the outcome `stalled`. The condition has the reason [`RejectedDigest`](#rejecteddigest).':
     '策略和工作负载各有一个 Warning Event，`status.history[].result`；推送的结果是 `stalled`。状况的原因是 [`RejectedDigest`](#rejecteddigest)。',
-  'The rollout of a new image failed, and the policy has `spec.rollout.onFailure: Rollback`. The workload runs the previous image again.':
-    '新镜像的滚动更新失败，而策略设置了 `spec.rollout.onFailure: Rollback`。工作负载重新运行上一个镜像。',
+  'The rollout of a new image failed, and the policy has `spec.rollout.onFailure: Rollback`. The workload runs the last image again whose rollout had succeeded, or what ran right before.':
+    '新镜像的滚动更新失败，而策略设置了 `spec.rollout.onFailure: Rollback`。工作负载重新运行上一个滚动更新成功的镜像，或者紧邻之前运行的镜像。',
   'Fix the image and push a newer one; the same digest is not tried again. The Event contains the message of the failed pod.':
     '修复镜像并推送更新的镜像；同一个摘要不会再次尝试。Event 包含失败的 Pod 的消息。',
   'The rollout failed, and the workload could not be rolled back to the previous image.': '滚动更新失败，工作负载无法回滚到上一个镜像。',

@@ -5,6 +5,7 @@ import { actionAnnotations } from '../../src/core/model/policy-actions.ts';
 import { isObject, textOrEmpty } from '../../src/core/model/untyped.ts';
 import type { ApiObject } from './api-server.ts';
 import { buildOf, partsOf, shorten } from './images.ts';
+import { heldBy } from './chart-kinds.ts';
 import { hasTimedOut } from './checked-policies.ts';
 import type { Invariant } from './invariants.ts';
 import { appliedTag, type ImagePatch } from './patch-log.ts';
@@ -98,13 +99,15 @@ export const changeInvariants: readonly Invariant[] = [
   },
   {
     name: 'a manual change is kept',
-    promise: 'An image that a person set in place of ours is kept until there is a newer one, or until it is released.',
+    promise:
+      'An image that a person set in place of ours is kept until there is a newer one, or until it is released; a companion goes along with the next change of the own image.',
     onPatch(patch, world) {
       if (!patch.isOurs || isRollback(patch)) return undefined;
       const { foreign, ours } = lastChanges(patch, world);
       if (foreign === undefined || ours === undefined || foreign.at < ours.at || foreign.to === ours.to) return undefined;
       const policy = policyOf(patch, world);
       if (policy !== undefined && isReleasedBy(policy, world)) return undefined;
+      if (patch.isCompanion && changesOwn(patch, world)) return undefined;
       const [applied, next] = [ageOf(ours), ageOf(patch)];
       return next > applied
         ? undefined
@@ -122,6 +125,21 @@ export const changeInvariants: readonly Invariant[] = [
       const requests = states.map((policy) => policy?.metadata.annotations?.[actionAnnotations.rollbackTo]);
       const wrong = requests.map((request) => (request === undefined ? undefined : wrongPrevious(patch, request, world)));
       return wrong.every((problem) => problem !== undefined) ? wrong[0] : undefined;
+    },
+  },
+  {
+    name: 'a failed rollout goes back to what works',
+    promise: 'A failed rollout is rolled back to no image of ours that is broken itself, if another one ran before.',
+    onPatch(patch, world) {
+      if (!patch.isOurs || !isRollback(patch) || patch.record.failed === '' || !isBroken(patch.to, world)) return undefined;
+      // What another policy of the same container has applied is not ours to judge.
+      if (world.setup.policies.filter(({ container }) => container === patch.container).length > 1) return undefined;
+      const earlier = earlierOf(patch, world).filter((one) => isSamePolicy(one, patch));
+      const before = earlier.findLast(({ to }) => to === patch.to);
+      // A person may have asked for it.
+      return before !== undefined && !isRollback(before) && earlier.some(({ from }) => !isBroken(from, world))
+        ? describe(patch)
+        : undefined;
     },
   },
   {
@@ -182,12 +200,15 @@ function wrongPrevious(patch: ImagePatch, request: string, world: World): string
   const isGone = own.some((one) => isRollback(one) && one.at < patch.at && replaced.includes(one.from));
   const rejected = policyOf(patch, world)?.status?.['rejected'];
   const isLeft = replaced.some((image) => Array.isArray(rejected) && rejected.some((one: unknown) => isAbout(one, image)));
-  const isBroken = [...world.controllers.broken].some(
-    (part) => patch.from.includes(part) || replaced.some((image) => image.includes(part)),
-  );
-  return replaced.includes(patch.to) || isGone || isLeft || isBroken || changes.length === 0
+  const isAnyBroken = [patch.from, ...replaced].some((image) => isBroken(image, world));
+  return replaced.includes(patch.to) || isGone || isLeft || isAnyBroken || changes.length === 0
     ? undefined
     : `${describe(patch)}; before it ran ${[...new Set(replaced)].map(shorten).join(' or ')}`;
+}
+
+/** Whether the pods of an image never become available. */
+function isBroken(image: string, { controllers }: World): boolean {
+  return [...controllers.broken].some((part) => image.includes(part));
 }
 
 /** Whether a rejection is one of this image. */
@@ -257,6 +278,12 @@ function selectsByLabel({ spec }: PolicySetup): boolean {
 function lastChanges(patch: ImagePatch, world: World) {
   const earlier = earlierOf(patch, world);
   return { ours: earlier.findLast(({ isOurs }) => isOurs), foreign: earlier.findLast(({ isOurs }) => !isOurs) };
+}
+
+/** Whether the own image of a policy is changed with a companion. */
+function changesOwn({ before, after }: ImagePatch, { setup }: World): boolean {
+  const [from, to] = [heldBy(before), heldBy(after)];
+  return setup.policies.some(({ container }) => from.get(container) !== to.get(container));
 }
 
 function isSamePolicy(one: ImagePatch, { record }: ImagePatch): boolean {

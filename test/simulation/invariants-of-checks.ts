@@ -95,6 +95,8 @@ export const checkInvariants: readonly Invariant[] = [
           (record) =>
             record.state === 'Failed' &&
             isAbout(record, patch) &&
+            // The latest comes first: an edited check gives another verdict.
+            records.find((one) => one.name === record.name && isAbout(one, patch)) === record &&
             counts(record, released) &&
             checks.some((one) => one.name === record.name) &&
             !isOvertaken(record, name, world),

@@ -20,6 +20,8 @@ export const setInvariants: readonly Invariant[] = [
       const images = heldBy(patch.after);
       const [own, other] = [images.get(setup.container) ?? '', images.get(setup.alongside.container) ?? ''];
       if (commitIn(own) === commitIn(other) || isSetByOthers(patch, setup.alongside.container, other, world)) return undefined;
+      // Somebody may also have set the own image alone, and a rollback goes back to what ran.
+      if (isRollback(patch) && isSetByOthers(patch, setup.container, own, world)) return undefined;
       return `${describe(patch)}, and then ${shorten(own)} runs with ${shorten(other)}`;
     },
   },

@@ -28,6 +28,12 @@ export const mutations: readonly Mutation[] = [
     to: 'known.running.has(policy) ? known.answer',
   },
   {
+    rule: 'a failed rollout goes back past an image that never worked',
+    file: 'src/core/rollout/last-good.ts',
+    from: 'earlier.to !== whole.from ||',
+    to: 'earlier.to === whole.from ||',
+  },
+  {
     rule: 'a policy is confirmed before a patch: a watch that is silent is not believed',
     file: 'src/service/cluster/check-policy.ts',
     from: 'quietMs < confirmedForMs ? calledAt - quietMs : await abortable(readOnce(policy), signal)',

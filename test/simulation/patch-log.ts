@@ -28,7 +28,7 @@ export interface ImagePatch {
   /** Whether a workload has run the new image before. */
   readonly isKnown: boolean;
   /** What the record on the workload says; empty for changes of others. `tag`: only where the image does not contain it. */
-  readonly record: { readonly [Field in 'policy' | 'trigger' | 'at' | 'tag' | 'digest' | 'setDigest' | 'event']: string };
+  readonly record: { readonly [Field in 'policy' | 'trigger' | 'at' | 'tag' | 'digest' | 'setDigest' | 'failed' | 'event']: string };
 }
 
 /** The tag of an image that was applied, also where it is written by its digest alone. */
@@ -89,7 +89,7 @@ function patchesIn({ at, by, resource, before, after, request }: Change): Omit<I
   });
 }
 
-const noRecord: ImagePatch['record'] = { policy: '', trigger: '', at: '', tag: '', digest: '', setDigest: '', event: '' };
+const noRecord: ImagePatch['record'] = { policy: '', trigger: '', at: '', tag: '', digest: '', setDigest: '', failed: '', event: '' };
 
 const prefix = 'last-update.operator.technomad.dev/';
 
@@ -115,6 +115,7 @@ function readRecord(
       tag: read('tag'),
       digest: read('digest'),
       setDigest: read('setDigest'),
+      failed: read('failed'),
       event: read('event'),
     },
     isCompanion: own === undefined && other !== undefined,

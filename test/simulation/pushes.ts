@@ -13,10 +13,13 @@ import { policyNow, type World } from './world.ts';
 export function createPushDrawer(random: Random, { policies }: Setup): (at: number) => Operation {
   let builds = 0;
   let last: PolicySetup | undefined;
+  let isLastBroken = false;
   const hasCharts = policies.some(({ artifact }) => artifact !== undefined);
   return (at) => {
     // Newer images of one repository often follow within seconds, when an earlier one is still worked on.
     const policy = last !== undefined && random.chance(0.3) ? last : random.pick(policies);
+    // What is broken is often mended by something that is broken as well.
+    const wasBroken = isLastBroken && policy === last;
     last = policy;
     const build = ++builds;
     const version = random.chance(0.85) ? `1.0.${build}` : `0.9.${build}`;
@@ -24,13 +27,14 @@ export function createPushDrawer(random: Random, { policies }: Setup): (at: numb
     const content = hasCharts ? drawContent(random, policy) : 'image';
     const plan = {
       content,
-      isBroken: random.chance(0.06),
+      isBroken: random.chance(wasBroken ? 0.5 : 0.06),
       lagMs: random.chance(0.7) ? 0 : random.between(5, 4_000),
       announcements: random.pick([1, 1, 1, 1, 3]),
       hasDigest: random.chance(0.7),
       isAnnounced: random.chance(0.97),
       gapMs: random.between(0, 60),
     };
+    isLastBroken = plan.isBroken;
     return { at, name: `push ${tag}`, run: (world) => push(world, policy, { tag, build, ...plan }) };
   };
 }

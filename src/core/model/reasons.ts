@@ -57,7 +57,7 @@ export const reasons = {
   CheckFailed: 'a check of the policy (rollout.checks) gave a bad verdict on the image',
   CheckTimedOut: 'a check of the policy (rollout.checks) gave no verdict in time',
   UpgradeFailed: 'the tool that installs the chart gave up its upgrade',
-  RolledBack: 'the rollout failed, and the workload was rolled back to the previous image',
+  RolledBack: 'the rollout failed, and the workload was rolled back to an earlier image',
   RollbackFailed: 'the rollout failed, and the workload could not be rolled back to the previous image',
   RollbackRefused: 'the rollout failed, and the policy as it is now does not allow a rollback to the previous image',
 

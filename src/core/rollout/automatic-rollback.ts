@@ -22,10 +22,12 @@ import {
   type Workload,
   type WorkloadContainer,
 } from '../model/workload.ts';
+import { fromLastGood, whyNoRollback } from './last-good.ts';
 import { isWatchedTarget, watchedImages, type ImageView, type WatchedImage } from './watched-images.ts';
 
 /** A failed change that is to be rolled back, or that was rolled back without being recorded in the status. */
 export interface Rollback extends WatchedImage {
+  /** `from`: the image to which it is rolled back, which may have run before an earlier change that never rolled out. */
   readonly entry: HistoryEntry & { readonly from: string };
   readonly isDone: boolean;
   /** When the rollback was done, as the record of the workload says. */
@@ -46,13 +48,19 @@ export function rollbacksOf(policy: ImagePolicy, workload: Workload, view: Image
   const { spec, status } = policy;
   if (!isUsable(spec) || workload.isDeleted === true) return [];
   return watchedImages(workload, policy, view).flatMap(({ container, ...where }): Rollback[] => {
-    const [last, before] = changesTo(policy, workload, container.name);
+    const changes = changesTo(policy, workload, container.name);
+    const [last, before] = changes;
     // A crash after the patch that rolled back leaves its only record on the workload.
-    const back = last !== undefined && before !== undefined && !isRecorded(status, last) && isUndoneBy(before, last) ? last : undefined;
+    const back =
+      last !== undefined && before !== undefined && !isRecorded(status, last) && isUndoneBy(fromLastGood(before, changes, policy), last)
+        ? last
+        : undefined;
     const newest = back === undefined ? last : before;
-    const entry =
+    const found =
       newest?.result === 'Failed' ? newest : failed.find((one) => one.container === container.name && isSameObject(one, workload));
-    if (entry === undefined || whyNoRollback(entry) !== undefined) return [];
+    if (found === undefined) return [];
+    const entry = fromLastGood(found, changes, policy);
+    if (whyNoRollback(entry) !== undefined) return [];
     if (whyRefused(entry, spec, { ...view, findWorkload: () => workload }) !== undefined) return [];
     const { from } = entry;
     if (from === undefined) return [];
@@ -153,19 +161,6 @@ export function refusedRollbacks(policy: ImagePolicy, view: ImageView): RefusedR
     const why = whyRefused(entry, spec, view);
     return why === undefined ? [] : [{ entry, why }];
   });
-}
-
-/** Why the record of a change rules out a rollback, or undefined. */
-export function whyNoRollback({ from, to, trigger, alongside = [] }: HistoryEntry): string | undefined {
-  // Only companions were changed, and their earlier images are looked at by the policy.
-  if (trigger !== 'Rollback' && from === to && alongside.length > 0) return undefined;
-  if (trigger === 'Rollback') return 'it is itself a rollback';
-  if (from === undefined) return 'it is not known what ran before';
-  const [before, after] = [tryParseImageReference(from), tryParseImageReference(to)];
-  if (before === undefined) return `what ran before ("${from}") cannot be read`;
-  if (before.digest === undefined && (before.tag ?? 'latest') === after?.tag)
-    return `what ran before was named by the same tag ("${from}"), which is another image now`;
-  return undefined;
 }
 
 /** Why the policy does not allow a change to be rolled back; reveals nothing about the workload beyond whether the policy targets it. */

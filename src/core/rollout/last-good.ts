@@ -1,0 +1,61 @@
+/**
+ * Where a failed change goes back to: what ran before it or, where that was a change whose rollout had not succeeded when this one followed, what ran before that
+ * one. Two bad images in a row then end with the last one that is known to work, not with the first bad one.
+ */
+import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
+import { tryParseImageReference } from '../model/image-reference.ts';
+import type { HistoryEntry } from '../model/policy-status.ts';
+import { isRecorded } from './current-rollouts.ts';
+
+/** The failed change with the images to which it is rolled back in `from`. `changes`: those of the policy to the same container, the latest first. */
+export function fromLastGood(failed: HistoryEntry, changes: readonly HistoryEntry[], policy: ImagePolicy): HistoryEntry {
+  if (whyNoRollback(failed) !== undefined) return failed;
+  let whole = failed;
+  let next = failed;
+  for (const earlier of changes.filter(({ at }) => Date.parse(at) < Date.parse(failed.at))) {
+    if (earlier.to !== whole.from || !isUnproven(earlier, next, policy)) break;
+    const longer = joined(earlier, whole);
+    if (longer === undefined || longer.from === failed.to || whyNoRollback(longer) !== undefined) break;
+    whole = longer;
+    next = earlier;
+  }
+  return whole;
+}
+
+/**
+ * Whether a change was followed by another one before its rollout had succeeded. Of a workload in another namespace only the status is believed, because its owners
+ * may write its records; and what has run for longer than a rollout may take counts as good: rollouts may not have been watched then.
+ */
+function isUnproven(change: HistoryEntry, next: HistoryEntry, { spec, status, namespace }: ImagePolicy): boolean {
+  // What a rollback has restored had run before, and what it replaced had failed.
+  if (!isUsable(spec) || spec.rollout === undefined || change.trigger === 'Rollback') return false;
+  if (change.namespace !== namespace && !isRecorded(status, change)) return false;
+  if (change.result === 'Failed') return true;
+  const at = Date.parse(change.at);
+  const isSettled = at <= Date.parse(status.rollouts?.settledAt ?? '');
+  return change.result === 'Applied' && !isSettled && Date.parse(next.at) - at < spec.rollout.timeoutMs;
+}
+
+/** Two changes in a row as one; undefined if it is not known what ran before them. */
+function joined({ from, alongside: before = [] }: HistoryEntry, change: HistoryEntry): HistoryEntry | undefined {
+  if (from === undefined) return undefined;
+  const { alongside: after = [] } = change;
+  const alongside = [
+    ...after.map((one) => ({ ...one, from: before.find(({ container }) => container === one.container)?.from ?? one.from })),
+    ...before.filter(({ container }) => !after.some((one) => one.container === container)),
+  ];
+  return { ...change, from, ...(alongside.length > 0 && { alongside }) };
+}
+
+/** Why the record of a change rules out a rollback, or undefined. */
+export function whyNoRollback({ from, to, trigger, alongside = [] }: HistoryEntry): string | undefined {
+  // Only companions were changed, and their earlier images are looked at by the policy.
+  if (trigger !== 'Rollback' && from === to && alongside.length > 0) return undefined;
+  if (trigger === 'Rollback') return 'it is itself a rollback';
+  if (from === undefined) return 'it is not known what ran before';
+  const [before, after] = [tryParseImageReference(from), tryParseImageReference(to)];
+  if (before === undefined) return `what ran before ("${from}") cannot be read`;
+  if (before.digest === undefined && (before.tag ?? 'latest') === after?.tag)
+    return `what ran before was named by the same tag ("${from}"), which is another image now`;
+  return undefined;
+}
