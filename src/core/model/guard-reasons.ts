@@ -55,6 +55,12 @@ export function reasonsWith(effect: Effect): ReadonlySet<string> {
 }
 
 const heldBack = reasonsWith('heldBack');
+const upToDate: Reason = 'UpToDate';
+
+/** Whether a reason says that a guard stops an image, and not that nothing is to be changed. */
+export function isStop(reason: string): boolean {
+  return reason !== upToDate && Object.hasOwn(guardReasons, reason);
+}
 
 /** Whether an outcome is that a guard keeps a selected image from its targets until a time or a decision. */
 export function isHeldBack({ kind, reason }: { readonly kind: string; readonly reason: string }): boolean {

@@ -9,7 +9,7 @@ import { neededReconciles } from '../../../src/service/reconcile/enqueue/needs-r
 import { digestOf, policyOf, workloadOf } from '../../core/model/samples.ts';
 import { createWorld, image, setWorkload, startTime } from './world.ts';
 
-const held = (type: 'Held' | 'ApprovalRequired', reason: string): Condition => ({
+const held = (type: 'Held' | 'ApprovalRequired' | 'Ready', reason: string): Condition => ({
   type,
   status: 'True',
   reason,
@@ -32,6 +32,13 @@ test('a target that is paused while an approval is missing causes a reconcile', 
   assert.ok(!causesOf({ conditions }, false).includes('paused'));
   assert.ok(!causesOf({ conditions: [...conditions, held('Held', 'TargetPaused')] }, true).includes('paused'));
   assert.ok(!causesOf({}, true).includes('paused'), 'nothing is kept back');
+});
+
+test('a target that is paused while its image is stopped for a reason that is shown in Ready alone causes a reconcile', () => {
+  for (const reason of ['NotProven', 'DryRun', 'ChangeReverted', 'CompanionMissing', 'TooManyChanges', 'RetriesExhausted'])
+    assert.ok(causesOf({ conditions: [held('Ready', reason)] }, true).includes('paused'), reason);
+  assert.ok(!causesOf({ conditions: [held('Ready', 'NotProven')] }, false).includes('paused'));
+  assert.ok(!causesOf({ conditions: [held('Ready', 'UpToDate')] }, true).includes('paused'));
 });
 
 test('an image that fails on one target while another one is paused causes a reconcile', () => {

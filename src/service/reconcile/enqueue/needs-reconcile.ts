@@ -6,7 +6,7 @@ import { defined } from '../../../core/model/defined.ts';
 import { clearedBySecret, mayBeClearedBySecret, isUsable, type ImagePolicy } from '../../../core/model/image-policy.ts';
 import type { Seen } from '../../../core/plan/consent.ts';
 import type { Outcome } from '../../../core/plan/outcome.ts';
-import { reasonsWith } from '../../../core/model/guard-reasons.ts';
+import { isStop, reasonsWith } from '../../../core/model/guard-reasons.ts';
 import type { Reason } from '../../../core/model/reasons.ts';
 import { resolveTargets } from '../../../core/model/resolve-target.ts';
 import { sourcesOf } from '../../../core/plan/chart-sources.ts';
@@ -148,7 +148,8 @@ function heldBackJob(policy: ImagePolicy, view: NeedsView & Seen): Job | undefin
   const { generation, spec, status } = policy;
   const { conditions = [], waiting, latest, rejected = [] } = status;
   const held = conditions.filter(({ type }) => type === 'Held' || type === 'ApprovalRequired');
-  if (!isUsable(spec) || latest === undefined || (held.length === 0 && !isPending(waiting))) return undefined;
+  const isStopped = conditions.some(({ type, reason }) => type === 'Ready' && isStop(reason));
+  if (!isUsable(spec) || latest === undefined || (held.length === 0 && !isPending(waiting) && !isStopped)) return undefined;
   const { tag, digest } = latest;
   const image = { tag, ...defined({ digest }) };
   // The cause includes the image, because the reconcile of a later image may not have seen the pause.
