@@ -3,6 +3,7 @@ import { hasChanges, type UnchangedContainer, type UpdatePlan } from '../../core
 import { isForVolumesAlone, knownDigests, runningDigests, runningTags } from '../../core/plan/running-images.ts';
 import { describeMissing, missingPlatforms } from '../../core/select/missing-platforms.ts';
 import { policyKey, type ImagePolicy, type PolicySpec } from '../../core/model/image-policy.ts';
+import { isNewerImage } from '../../core/select/select-tag.ts';
 import { formatRepository, type Candidate } from '../../core/model/image-reference.ts';
 import type { ImageSource } from '../../core/model/image-source.ts';
 import type { Reason } from '../../core/model/reasons.ts';
@@ -23,14 +24,18 @@ export interface Examination extends Reconcile {
 /** The examined candidate, or the reason why it cannot be used. */
 type Examined = { readonly candidate: Candidate } | { readonly reason: Reason; readonly message: string };
 
-/** Asks the registry what a tag points to, and whether that image meets the policy's demands. A tag that would change nothing costs no request. */
+/**
+ * Asks the registry what a tag points to, and whether that image meets the policy's demands. A tag that would change nothing costs no request, unless it would be
+ * the first time that it is selected: it may be an artifact of another kind.
+ */
 export async function examineTag(tag: string, examination: Examination, registry: Registry): Promise<Examined> {
   const { policy, spec, source, request, cluster, signal } = examination;
   const planFor = (candidate: Candidate) => planWith(policy, { spec, candidate }, cluster);
   // If names have no order, it is not known yet whether the image is newer than the running one.
   const isComparable = spec.strategy.withCreationTimes === undefined || request.hint === undefined;
   const named = isComparable && spec.pin === 'Tag' ? planFor({ tag }) : undefined;
-  const isUseless = named !== undefined && !hasChanges(named) && isCompared(named) && !runsUnknownDigest(named);
+  const isUseless =
+    named !== undefined && !hasChanges(named) && isCompared(named) && !runsUnknownDigest(named) && !isFirstSelected(tag, examination);
   // The tag of a push is accepted without a request only if the policy may know it.
   if (isUseless && (request.hint === undefined || (await registry.hasRead(source)))) return { candidate: { tag } };
   if (request.isOnlyFound === true && spec.pin === 'Tag' && spec.platforms === undefined) return findByName(tag, examination, registry);
@@ -75,6 +80,12 @@ async function recallAnswer(tag: string, examination: Examination, { sharedAnswe
   );
   // The process may stop while the registry has not answered yet.
   return abortable(answer, signal);
+}
+
+/** Whether a tag would become the selected one, and no target runs it. */
+function isFirstSelected(tag: string, { policy: { status }, spec, cluster }: Examination): boolean {
+  if (status.latest !== undefined && !isNewerImage({ tag }, status.latest, spec)) return false;
+  return !runningTags({ spec, status }, cluster, cluster.aliases).includes(tag);
 }
 
 /** Whether any container runs the repository. If a target is not known yet, nothing shows that the tag is an image, because later only its name is compared. */

@@ -54,7 +54,7 @@ test('a policy that has not read the repository asks the registry even about a p
   for (const hasRead of [false, true]) {
     const world = createWorld({ registry: { hasRead: async () => hasRead } });
     setWorkload(world, { web: `${image}:2.0.0` });
-    world.put(policyOf());
+    world.put(policyOf({ status: { latest: { tag: '2.0.0', selectedAt: '2026-01-01T00:00:00Z' } } }));
     world.tags.set(tag, digest);
     await processPush(pushOf({ tag, digest }), contextOf(), world.ports);
     assert.equal(world.requests.includes(`HEAD ${tag}`), !hasRead);

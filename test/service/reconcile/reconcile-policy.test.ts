@@ -42,6 +42,7 @@ test('a hint that the policy does not select costs no request', async () => {
 
 test('a hint that changes nothing costs no request', async () => {
   const world = createWorld();
+  world.put(policyOf({ status: { latest: { tag: '1.2.3', digest: digestOf('a'), selectedAt: '2026-01-01T00:00:00Z' } } }));
   for (const [tag, reason] of [
     ['1.2.3', 'UpToDate'],
     ['1.0.0', 'OlderThanRunning'],
