@@ -16,15 +16,17 @@ import {
   type ImageReference,
   type RegistryAliases,
 } from '../model/image-reference.ts';
-import { lastUpdateOf, limits, type LastUpdate } from '../model/last-update.ts';
+import { fieldManager, lastUpdateOf, limits, type LastUpdate } from '../model/last-update.ts';
 import { listFew } from '../model/text.ts';
 import {
+  findContainer,
   formatWorkload,
   imagesOf,
   type CompanionChange,
   type ContainerChange,
   type ImagePosition,
   type Workload,
+  type WorkloadContainer,
 } from '../model/workload.ts';
 import type { CompanionState, PlanInput, TargetPlan } from './plan-update.ts';
 
@@ -76,7 +78,7 @@ export function withCompanions(plan: TargetPlan, input: Input): TargetPlan {
   const own = findOwn(plan, workload, input);
   if (own === undefined) return { ...plan, ...shown(wanted, [], others) };
   const record = lastUpdateOf(workload, own.container);
-  const held = input.isForced ? [] : others.filter((one) => isHeld(one, record, input) || isNewer(one, input));
+  const held = input.isForced ? [] : others.filter((one) => isHeld(one, workload, record, input) || isNewer(one, input));
   const changed = others.filter((one) => !held.includes(one));
   if (changed.length === 0) return { ...plan, ...shown(wanted, [], held) };
   const change: ContainerChange = { ...own, alongside: changed.map(toChange) };
@@ -129,11 +131,20 @@ function findOwn(plan: TargetPlan, workload: Workload, { candidate, aliases }: I
   return isCandidate ? { container: own.container, ...place.position, from: own.image, to: own.image } : undefined;
 }
 
-/** Whether somebody has replaced the image of a companion that we wrote with the own image. */
-function isHeld({ container, image, to = '' }: Wanted, record: LastUpdate | undefined, input: Input): boolean {
+/** Whether somebody has replaced the image of a companion that we wrote with the own image, or that ran beside what was rolled back. */
+function isHeld({ container, image, to = '' }: Wanted, workload: Workload, record: LastUpdate | undefined, input: Input): boolean {
   const written = record?.alongside?.find((one) => one.container === container)?.to;
-  if (written === undefined) return false;
+  if (written === undefined) return record?.trigger === 'Rollback' && isLeftByRollback(findContainer(workload, container), record);
   return isSameText(written, to, input) || !isSameText(image, written, input);
+}
+
+/** Whether somebody set an image between a change and its rollback, which then left it alone. The API server records whole seconds. */
+function isLeftByRollback(
+  { imageOwner, imageSetAt = '' }: Partial<WorkloadContainer> = {},
+  { before: [undone] = [] }: LastUpdate,
+): boolean {
+  const since = undone === undefined ? NaN : Math.floor(Date.parse(undone.at) / 1_000) * 1_000;
+  return imageOwner !== fieldManager && Date.parse(imageSetAt) >= since;
 }
 
 function isSameText(a: string, b: string, { aliases }: Input): boolean {

@@ -60,6 +60,16 @@ const record = (alongside: LastUpdate['alongside']): { lastUpdate: LastUpdate } 
     ...(alongside && { alongside }),
   },
 });
+/** After 1.4.0 failed, whose companions were set by somebody in the meantime. */
+const rolledBack: { lastUpdate: LastUpdate } = {
+  lastUpdate: {
+    ...record(undefined).lastUpdate,
+    at: '2026-03-01T12:05:00.123Z',
+    trigger: 'Rollback',
+    from: `${own}:1.4.0`,
+    before: [{ policy: policyOf().uid, at: '2026-03-01T12:00:00.456Z', trigger: 'Webhook', from: `${own}:1.3.0`, to: `${own}:1.4.0` }],
+  },
+};
 const written = [{ container: 'proxy', from: `${proxy}:1.2.0`, to: `${proxy}:1.3.0` }];
 type Row = [images: Parameters<typeof workloadOf>[0], expected: Record<string, string>, spec?: Partial<PolicySpec>];
 
@@ -85,6 +95,20 @@ const rows: Record<string, Row> = {
   'stays where somebody has replaced what we wrote': [
     { web: { image: `${own}:1.3.0`, imageOwner: 'image-watcher', ...record(written) }, proxy: `${proxy}:debug` },
     {},
+  ],
+  'stays where somebody has set it before a rollback, which left it': [
+    {
+      web: { image: `${own}:1.3.0`, imageOwner: 'image-watcher', ...rolledBack },
+      proxy: { image: `${proxy}:debug`, imageOwner: 'kubectl-set', imageSetAt: '2026-03-01T12:00:00Z' },
+    },
+    {},
+  ],
+  'is changed where it has run since before what was rolled back': [
+    {
+      web: { image: `${own}:1.3.0`, imageOwner: 'image-watcher', ...rolledBack },
+      proxy: { image: `${proxy}:1.2.0`, imageOwner: 'helm', imageSetAt: '2026-03-01T11:59:59Z' },
+    },
+    { proxy: 'proxy:1.3.0' },
   ],
   'is changed where the set is another since': [
     {
