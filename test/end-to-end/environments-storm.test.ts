@@ -105,8 +105,9 @@ describe('environments', () => {
     const promoted = lines.flatMap(({ followers }) => Object.keys(followers).flatMap((name) => changesIn(env.log.statesOf(name))));
     t.diagnostic(`${env.countPushes()} pushes, ${env.accepted.size} accepted, ${undone.length} rolled back, ${promoted.length} promoted`);
     t.diagnostic(`ended as ${ends.join(', ')}`);
-    // What did not happen shows nothing.
-    assert.ok(undone.length >= rounds / 2 && promoted.length >= rounds, 'there is something to see');
+    // What did not happen shows nothing. A bad one that is replaced soon enough is not rolled back; in two moments one surely is, and each follower comes to the last image.
+    const followers = lines.flatMap((line) => Object.keys(line.followers));
+    assert.ok(undone.length >= 2 && promoted.length >= followers.length, 'there is something to see');
   });
 
   const assertNoProblems = () => {
