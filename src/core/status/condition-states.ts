@@ -10,6 +10,7 @@ import { cut, listFew } from '../model/text.ts';
 import { describeFailedHere, describeRejection, findRejection, isDecision, isRejectionOf } from '../plan/rejections.ts';
 import { wholeDigest } from '../model/companions.ts';
 import { formatWorkload, type Workload } from '../model/workload.ts';
+import { isReleased } from '../plan/guards/released.ts';
 import { describeGivenUp } from '../plan/guards/retry.ts';
 import { failedTries, type FailedTries, type RetryOwner } from '../plan/retries.ts';
 import type { Blocked } from '../plan/plan-update.ts';
@@ -64,7 +65,7 @@ export function rolloutConditions(
     const message = listFew(underway, ({ evaluation }) => evaluation.message);
     return { instead: progressing(message), notes, held: [] };
   }
-  const rejection = failedSelection(rollouts, status);
+  const rejection = failedSelection(rollouts, policy, now);
   if (rejection !== undefined) return { instead: stalled('RejectedDigest', describeRejection(rejection)), notes, held: [] };
   const failedHere = rollouts.filter((rollout) => isFailedHere(rollout, status));
   if (failedHere.length > 0) {
@@ -101,11 +102,15 @@ export function retriesOf(
   );
 }
 
-/** The rejection of the selected image if it failed, unless everything runs it. */
-function failedSelection(rollouts: readonly RolloutState[], { latest, rejected = [] }: PolicyStatus): RejectedImage | undefined {
+/** The rejection of the selected image if it failed and was not released since, unless everything runs it. */
+function failedSelection(
+  rollouts: readonly RolloutState[],
+  { status: { latest, rejected = [] }, actions }: Pick<ImagePolicy, 'status'> & RetryOwner,
+  now: Date,
+): RejectedImage | undefined {
   const isLatest = (one: RejectedImage) => (latest?.digest === undefined ? one.tag === latest?.tag : isRejectionOf(one, latest));
   const rejection = latest && rejected.find(isLatest);
-  if (rejection === undefined || isDecision(rejection)) return undefined;
+  if (rejection === undefined || isDecision(rejection) || isReleased(new Date(rejection.at), actions, now)) return undefined;
   return rollouts.some(({ entries }) => entries.some((entry) => !isRejectionOf(rejection, entry))) ? rejection : undefined;
 }
 

@@ -5,6 +5,7 @@ import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
 import type { PolicyStatus } from '../model/policy-status.ts';
 import { toSeconds } from '../model/text.ts';
 import { formatWorkload } from '../model/workload.ts';
+import { isReleased } from '../plan/guards/released.ts';
 import { waveReasons } from '../plan/guards/wave.ts';
 import { describeWaiting, isPending } from '../plan/pending-candidate.ts';
 import { exceptionOf } from '../plan/security-rules.ts';
@@ -28,7 +29,8 @@ const ownReasons: ReadonlySet<string> = new Set([
 
 /** The status with the conditions that its rollouts require; undefined if there is nothing to write. `policy`: with the status before. */
 export function withRollouts(policy: ImagePolicy, { status, states: rollouts }: RolloutProgress, now: Date): PolicyStatus | undefined {
-  const counted = withoutFailedWait({ ...status, ...defined({ latest: latestApplied({ spec: policy.spec, status }, status.latest) }) });
+  const latest = latestApplied({ spec: policy.spec, status }, status.latest);
+  const counted = withoutFailedWait({ ...status, ...defined({ latest }) }, policy, now);
   const told = resultCondition(policy.status.conditions ?? []);
   const isOurs = isUsable(policy.spec) && policy.status.observedGeneration === policy.generation && ownReasons.has(told?.reason ?? '');
   if (!isOurs) {
@@ -62,10 +64,11 @@ function whyKept({ spec }: ImagePolicy, { waiting, vulnerabilities }: PolicyStat
   return exception?.holds === false ? exception.why : undefined;
 }
 
-/** An image that is rejected waits for nothing: a replica whose cache was behind may have written that it does. */
-function withoutFailedWait(status: PolicyStatus): PolicyStatus {
+/** An image that is rejected, and not released since, waits for nothing: a replica whose cache was behind may have written that it does. */
+function withoutFailedWait(status: PolicyStatus, { actions }: ImagePolicy, now: Date): PolicyStatus {
   const { waiting, ...others } = status;
-  return isPending(waiting) && findRejection(status, waiting) !== undefined ? others : status;
+  const rejection = isPending(waiting) ? findRejection(status, waiting) : undefined;
+  return rejection === undefined || isReleased(new Date(rejection.at), actions, now) ? status : others;
 }
 
 /** The status with the wait for the next try of an image that is not to blame for its failed rollout, unless another image waits. */

@@ -38,3 +38,18 @@ test('a rejected image is not shown as waiting, even if a replica that lags behi
     ['Ready=False RejectedDigest', 'Stalled=True RejectedDigest'],
   );
 });
+
+test('an image that was rolled back and then released goes on waiting for its next wave', () => {
+  const waiting = { tag: '1.3.0', digest, until: '2026-03-01T12:10:00Z', reason: 'WavePending' };
+  const conditions = [{ type: 'Ready', status: 'False', reason: 'WavePending', message: '', lastTransitionTime: changedAt } as const];
+  const rejected = addRejection([], { tag: '1.3.0', digest, reason: 'RollbackRequested', at: changedAt });
+  for (const [release, expected] of [
+    [afterChange(1).toISOString(), 'WavePending'],
+    [afterChange(-1).toISOString(), undefined],
+  ] as const) {
+    const status = { latest: { tag: '1.3.0', digest, selectedAt: changedAt }, history: [entryOf()], rejected, conditions, waiting };
+    const policy = policyOf({ spec: watchedSpec(), status: { ...status, observedGeneration: 1 }, actions: { release } });
+    const next = withRollouts(policy, progressOf(policy, snapshotFrom(policy, [changedWorkload(rolledOut)])), later);
+    assert.equal(next?.waiting?.reason, expected, release);
+  }
+});
