@@ -75,6 +75,8 @@ export interface BasePart {
 }
 
 const maxDigests = 10_000;
+/** How many policies have their last images remembered. */
+const maxListing = 1_000;
 const maxWaits = 10_000;
 
 /** Builds the part of BaseImagePolicies. It does not connect before it is started. */
@@ -163,6 +165,7 @@ function createBasePorts(foundation: Foundation, means: BaseMeans): BasePorts & 
     notices,
     reported,
     digests: new DigestMemory(maxDigests),
+    listed: new BoundedMap(maxListing),
     waits: new BoundedMap(maxWaits),
     queues: means.queues,
     report: ports.report,

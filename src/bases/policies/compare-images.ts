@@ -10,7 +10,7 @@ import type { Acting, ImageState, UsableBasePolicy } from './act.ts';
 import { actionFor } from './action-for.ts';
 import { describeBelow, findBelow } from './bases-below.ts';
 import { describeBetween, findBetween, listBetween, type BaseBetween } from './bases-between.ts';
-import { examineImages, type Examination, type ExaminedImage } from './examine-images.ts';
+import { examineImages, taggedName, type Examination, type ExaminedImage } from './examine-images.ts';
 import { learnVersions, seenVersion } from './learn-versions.ts';
 import { listImages } from './list-images.ts';
 import type { Findings } from './next-base-status.ts';
@@ -43,7 +43,7 @@ export interface Comparison {
 /** Compares the images that run with the versions of the base. What was learnt is remembered before anything is done. */
 export async function compareImages(policy: UsableBasePolicy, choice: Chosen, ports: BasePorts, signal: AbortSignal): Promise<Comparison> {
   const { source, selected, job, asksRegistry } = choice;
-  const isFresh = freshOf(choice);
+  const isFresh = freshOf(policy, choice, ports.listed.get(policy.uid));
   const digestLifeMs = digestLifeOf(policy, job, asksRegistry);
   const { known, line, news, used, rest, failed, givenUp } = await learnVersions(policy, choice, ports, signal);
   const listed = listImages(policy, ports.cluster);
@@ -51,6 +51,7 @@ export async function compareImages(policy: UsableBasePolicy, choice: Chosen, po
   const shown = (image: string) => listedAs.get(image);
   const examination = { base: source, selected, known, line, access: source.access, isFresh, digestLifeMs, shown, signal };
   const running = await examineImages(listed, examination, ports);
+  ports.listed.set(policy.uid, new Set(listed.flatMap(({ repository, tag }) => (tag === undefined ? [] : [taggedName(repository, tag)]))));
   const above = await findBetween(policy, running.images.filter(isBehind), ports, { known: [...known, ...running.learnt], signal });
   const bases = await examineImages(listBetween(above), { ...examination, known: [...known, ...running.learnt] }, ports);
   const images = [...running.images, ...bases.images];
@@ -131,7 +132,21 @@ export function digestLifeOf({ spec: { base } }: UsableBasePolicy, { source }: B
   return source === 'Poll' ? base.pollIntervalMs / 2 : askedLifeMs;
 }
 
-/** The repositories whose digests are read again: all for a request of a user and after a suspension, one for a push. */
-function freshOf({ job: { source, pushed }, isResumed }: Chosen): Examination['isFresh'] {
-  return (repository) => source === 'Request' || isResumed || (pushed !== undefined && sameRepository(repository, pushed));
+/**
+ * The images whose digests are read again: all for a request of a user and after a suspension, those of one repository for a push, and those that are restarted and
+ * that the policy had not listed before: pushes have passed it by until then. `listed`: those of the last reconcile by this process.
+ */
+function freshOf(
+  { spec, status: { dependents = [] } }: UsableBasePolicy,
+  { job: { source, pushed }, isResumed }: Chosen,
+  listed: ReadonlySet<string> = new Set(),
+): Examination['isFresh'] {
+  const shown = new Set(dependents.map(({ image }) => image));
+  const isRestarted = (image: Parameters<Examination['isFresh']>[0]) => actionFor(image, spec.onNewBase).kind === 'restart';
+  const isNew = (name: string) => !shown.has(name) && !listed.has(name);
+  return (image) =>
+    source === 'Request' ||
+    isResumed ||
+    (pushed !== undefined && sameRepository(image.source, pushed)) ||
+    (isNew(image.name) && isRestarted(image));
 }

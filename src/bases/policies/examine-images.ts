@@ -38,8 +38,8 @@ export interface Examination {
   readonly known: readonly KnownBase[];
   readonly line: Line;
   readonly access: PullAccess | undefined;
-  /** Whether the registry is asked for the tags of a repository even if it was asked a moment ago. */
-  readonly isFresh: (repository: Repository) => boolean;
+  /** Whether the registry is asked for a tag even if it was asked a moment ago. */
+  readonly isFresh: (image: { readonly source: Repository; readonly name: string }) => boolean;
   /** How long the digest of a tag is remembered. */
   readonly digestLifeMs: number;
   /** An image in the status, if it is listed there. Another replica may have read a newer digest than this process remembers, or none. */
@@ -68,18 +68,11 @@ export async function examineImages(
   ports: ExaminePorts,
 ): Promise<Examined> {
   const named = images.map((image) => ({ image, source: { ...image.repository, ...defined({ access }) } }));
+  const knownFor = (one: { readonly source: ImageSource; readonly name: string }): KnownFor => {
+    return { lifeMs: isFresh(one) ? 0 : digestLifeMs, shown: shown(one.name), signal };
+  };
   const heads = await inParallel(named, parallelReads, async ({ image: { tag, digest }, source }) => {
-    return (
-      digest ??
-      (tag === undefined
-        ? undefined
-        : readDigest(
-            source,
-            tag,
-            { lifeMs: isFresh(source) ? 0 : digestLifeMs, shown: shown(`${formatRepository(source)}:${tag}`), signal },
-            ports,
-          ))
-    );
+    return digest ?? (tag === undefined ? undefined : readDigest(source, tag, knownFor({ source, name: taggedName(source, tag) }), ports));
   });
   signal.throwIfAborted();
   const found = named.flatMap((one, index) => {
@@ -103,6 +96,11 @@ export async function examineImages(
     judged.push({ image, source, digest, recognition: found, state, ...defined({ builtFrom, origin, error }) });
   });
   return { images: [...judged, ...missing], learnt: recognized.learnt };
+}
+
+/** The name of an image, as the status shows it. */
+export function taggedName(repository: Repository, tag: string): string {
+  return `${formatRepository(repository)}:${tag}`;
 }
 
 async function readDigest(

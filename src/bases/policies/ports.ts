@@ -1,4 +1,5 @@
 /** The ports of the reconcile of a BaseImagePolicy; `compose-bases.ts` makes the real ones. */
+import type { BoundedMap } from '../../core/async/bounded-map.ts';
 import type { FactsReader } from '../recognize/facts-reader.ts';
 import type { DependentsStore } from '../record/kept-dependents.ts';
 import type { ReportedNotices } from '../record/reported-notices.ts';
@@ -40,6 +41,8 @@ export interface BasePorts extends ActPorts {
   readonly reported: ReportedNotices;
   /** The digests of tags. */
   readonly digests: DigestMemory;
+  /** The images by tag that policies listed at their last reconcile by this process, by the uid of the policy. */
+  readonly listed: BoundedMap<string, ReadonlySet<string>>;
   readonly waits: WaitMemory;
   readonly queues: { readonly addBaseJobs: (jobs: readonly BaseJob[]) => Promise<void> };
   readonly report: Pick<Report, 'eventLog' | 'recordEvent' | 'logger'>;

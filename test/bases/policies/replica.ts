@@ -50,8 +50,8 @@ interface Replica {
   /** What the registry holds. */
   readonly tags: Map<string, string>;
   readonly status: () => BaseImagePolicy['status'];
-  /** Another replica writes a status. */
-  readonly write: (status: object) => void;
+  /** Another replica writes a status; or the policy is created anew, with another uid. */
+  readonly write: (status: object, uid?: string) => void;
   /** Called before the next write of a status. */
   beforeWrite: () => void;
 }
@@ -72,9 +72,9 @@ interface Options {
 /** A replica with a policy that follows the tag 1.2.3 of its base, and a Deployment that runs `main` of an application. */
 export function createReplica({ settings = {}, layers = {}, pods, signatures = {}, registry = {} }: Options = {}): Replica {
   const { ports, requests, tags, results, events } = createWorld({ signatures, registry });
-  const read = (status: object, version: string) =>
+  const read = (status: object, version: string, uid = metadata.uid) =>
     readBasePolicy(
-      { metadata: { ...metadata, resourceVersion: version }, spec: { ...spec, ...settings }, status },
+      { metadata: { ...metadata, resourceVersion: version, uid }, spec: { ...spec, ...settings }, status },
       { aliases: new Map(), customTargets: [] },
     );
   const jobs: BaseJob[] = [];
@@ -83,7 +83,7 @@ export function createReplica({ settings = {}, layers = {}, pods, signatures = {
   const added: { versions: readonly SeenVersion[]; keepsAll: boolean }[] = [];
   let version = 1;
   let policy = read({}, '1');
-  const write = (status: object) => (policy = read(status, String(++version)));
+  const write = (status: object, uid = policy.uid) => (policy = read(status, String(++version), uid));
   const unused = () => Promise.reject(new Error('not for these tests'));
   const workload = workloadOf({ web: 'harbor.example.com/shop/app:main' });
   const all: BasePorts = {
@@ -133,6 +133,7 @@ export function createReplica({ settings = {}, layers = {}, pods, signatures = {
     },
     dependents: { keep: () => Promise.resolve() },
     digests: new DigestMemory(10),
+    listed: new BoundedMap(10),
     waits: new BoundedMap(10),
     queues: { addBaseJobs: (added) => Promise.resolve(void jobs.push(...added)) },
     report: ports.report,
