@@ -50,7 +50,8 @@ export const people: readonly OperationKind[] = [
         ['update', { mode: 'Automatic' }],
         ['rollout', { watch: true, onFailure: 'Rollback' }],
         ['rollout', { watch: true, onFailure: 'Hold' }],
-        ['rollout', { watch: false }],
+        // Checks follow the rollout: without it, the policy would be refused, and nothing about it would be checked.
+        ['rollout', setup.hasChecks === true ? { watch: true, onFailure: 'Ignore' } : { watch: false }],
       ];
       const [field, change] = random.pick(edits);
       return (world) =>

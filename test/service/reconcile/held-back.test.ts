@@ -17,10 +17,13 @@ const held = (type: 'Held' | 'ApprovalRequired' | 'Ready', reason: string): Cond
   lastTransitionTime: '2026-01-01T00:00:00Z',
 });
 const latest = { tag: '1.4.0', digest: digestOf('a'), selectedAt: '2026-01-01T00:00:00Z' };
-const causesOf = (status: PolicyStatus, paused: boolean) => {
+const causesOf = (status: PolicyStatus, paused: boolean, release?: string) => {
   const world = createWorld();
   setWorkload(world, { web: `${image}:1.2.3` }, { paused });
-  const policy: ImagePolicy = policyOf({ status: { observedGeneration: 1, latest, ...status } });
+  const policy: ImagePolicy = policyOf({
+    status: { observedGeneration: 1, latest, ...status },
+    ...(release !== undefined && { actions: { release } }),
+  });
   return neededReconciles(policy, asSeenBy(policy, world.ports.cluster), { now: new Date(startTime), withNew: false }).map(
     ({ cause }) => cause.split(':')[0],
   );
@@ -41,11 +44,16 @@ test('a target that is paused while its image is stopped for a reason that is sh
   assert.ok(!causesOf({ conditions: [held('Ready', 'UpToDate')] }, true).includes('paused'));
 });
 
-test('an image that fails on one target while another one is paused causes a reconcile', () => {
-  const conditions = [held('Held', 'TargetPaused')];
+test('an image that fails on one target while it is held on another one causes a reconcile', () => {
   const rejected = [{ digest: digestOf('a'), tag: '1.4.0', reason: 'CrashLoop', at: '2026-01-01T00:00:00Z' }];
-  assert.ok(causesOf({ conditions, rejected }, true).includes('rejected'));
-  assert.ok(!causesOf({ conditions, rejected: rejected.map((one) => ({ ...one, digest: digestOf('b') })) }, true).includes('rejected'));
+  const causes = (reason: string, images = rejected, release?: string) =>
+    causesOf({ conditions: [held('Held', reason)], rejected: images }, false, release);
+  for (const reason of ['TargetPaused', 'CheckFailed', 'OnHold']) {
+    assert.ok(causes(reason).includes('rejected'), reason);
+    assert.ok(!causes(reason, [{ ...rejected[0]!, digest: digestOf('b') }]).includes('rejected'), `${reason}, and another image failed`);
+    assert.ok(!causes(reason, rejected, '2026-01-01T00:00:01Z').includes('rejected'), `${reason}, and it is released`);
+  }
+  assert.ok(!causes('RejectedDigest').includes('rejected'), 'the status says so');
 });
 
 test('a plan is outdated if an image was replaced and set again in between', () => {

@@ -22,6 +22,7 @@ import { findRejection } from '../../../core/plan/rejections.ts';
 import { whyShared } from '../../../core/plan/shared-companions.ts';
 import { tagOfImage } from '../../../core/model/running-image.ts';
 import { changedTargets, type Compared } from '../../../core/plan/seen-targets.ts';
+import { isReleased } from '../../../core/plan/guards/released.ts';
 import { isPending, waitsUntil } from '../../../core/plan/pending-candidate.ts';
 import { toSeconds } from '../../../core/model/text.ts';
 import { wantsChange, type UnchangedContainer, type TargetPlan, type TargetState } from '../../../core/plan/plan-update.ts';
@@ -49,6 +50,8 @@ const clearedByKind: ReadonlySet<string> = new Set<Reason>([
 ]);
 
 const targetPaused: Reason = 'TargetPaused';
+/** What is said of a rejected image: the guard that refuses it comes before all others that hold it. */
+const rejectedReasons: ReadonlySet<string> = new Set<Reason>(['RejectedDigest', 'RolloutFailed']);
 const retrying: Reason = 'Retrying';
 
 type Job = Pick<PolicyJob, 'source' | 'cause' | 'hint' | 'actions'>;
@@ -88,7 +91,7 @@ export function neededReconciles(
     recoveryJob(policy, view, secretVersions) ?? unsharedJob(policy, view),
     changedTargetsJob(policy, view, compared),
     changedWaitJob(policy, now),
-    heldBackJob(policy, view),
+    heldBackJob(policy, view, now),
     followJob(policy, view, now),
     retryJob(policy, now),
   ];
@@ -141,10 +144,10 @@ function changedWaitJob({ generation, spec, status }: ImagePolicy, now: Date): J
 }
 
 /**
- * The job for a policy that holds its image back, and whose status does not name all reasons: a target was paused since, or the image that waits for a paused
- * target has failed on another one.
+ * The job for a policy that holds its image back, and whose status does not name all reasons: a target was paused since, or the image that is held has failed on
+ * another target.
  */
-function heldBackJob(policy: ImagePolicy, view: NeedsView & Seen): Job | undefined {
+function heldBackJob(policy: ImagePolicy, view: NeedsView & Seen, now: Date): Job | undefined {
   const { generation, spec, status } = policy;
   const { conditions = [], waiting, latest, rejected = [] } = status;
   const held = conditions.filter(({ type }) => type === 'Held' || type === 'ApprovalRequired');
@@ -158,8 +161,10 @@ function heldBackJob(policy: ImagePolicy, view: NeedsView & Seen): Job | undefin
     cause: `${what}:${generation}:${tag}@${digest ?? ''}:${versions}`,
     hint: image,
   });
-  if (held.some(({ reason }) => reason === targetPaused))
-    return findRejection({ rejected }, latest) === undefined ? undefined : job('rejected');
+  const rejection = findRejection({ rejected }, latest);
+  const isRejected = rejection !== undefined && !isReleased(new Date(rejection.at), policy.actions, now);
+  if (isRejected && held.some(({ reason }) => !rejectedReasons.has(reason))) return job('rejected');
+  if (held.some(({ reason }) => reason === targetPaused)) return undefined;
   const paused = resolveTargets(spec.targets, view).filter((workload) => workload.paused === true);
   if (paused.length === 0) return undefined;
   return job('paused', shorten(paused.map((workload) => versionOf(workload, targetPaused)).join(',')));
