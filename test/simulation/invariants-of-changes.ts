@@ -108,6 +108,10 @@ export const changeInvariants: readonly Invariant[] = [
       const policy = policyOf(patch, world);
       if (policy !== undefined && isReleasedBy(policy, world)) return undefined;
       if (patch.isCompanion && changesOwn(patch, world)) return undefined;
+      // A rollback that a person asked for takes the place of the change, also where it had only a companion to take back.
+      const { uid } = patch.before.metadata;
+      const since = (one: ImagePatch) => one.at > foreign.at && one.after.metadata.uid === uid && isSamePolicy(one, patch);
+      if (world.patches.all.some((one) => since(one) && isRollback(one) && one.record.failed === '')) return undefined;
       const [applied, next] = [ageOf(ours), ageOf(patch)];
       return next > applied
         ? undefined

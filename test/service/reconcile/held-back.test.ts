@@ -56,6 +56,15 @@ test('an image that fails on one target while it is held on another one causes a
   assert.ok(!causes('RejectedDigest').includes('rejected'), 'the status says so');
 });
 
+test('a rejected image that runs nowhere, of which nothing is said, causes a reconcile', () => {
+  const rejected = [{ digest: digestOf('a'), tag: '1.4.0', reason: 'RollbackRequested', at: '2026-01-01T00:00:00Z' }];
+  const causes = (reason: string, upToDate: number) =>
+    causesOf({ conditions: [held('Ready', reason)], rejected, targetCounts: { total: 1, upToDate, problems: 0 } }, false);
+  assert.ok(causes('UpToDate', 0).includes('rejected'));
+  assert.ok(!causes('UpToDate', 1).includes('rejected'), 'it runs');
+  assert.ok(!causes('RejectedDigest', 0).includes('rejected'), 'the status says so');
+});
+
 test('a plan is outdated if an image was replaced and set again in between', () => {
   const lastUpdate = {
     policy: 'p',

@@ -50,6 +50,7 @@ const clearedByKind: ReadonlySet<string> = new Set<Reason>([
 ]);
 
 const targetPaused: Reason = 'TargetPaused';
+const upToDate: Reason = 'UpToDate';
 /** What is said of a rejected image: the guard that refuses it comes before all others that hold it. */
 const rejectedReasons: ReadonlySet<string> = new Set<Reason>(['RejectedDigest', 'RolloutFailed']);
 const retrying: Reason = 'Retrying';
@@ -149,10 +150,10 @@ function changedWaitJob({ generation, spec, status }: ImagePolicy, now: Date): J
  */
 function heldBackJob(policy: ImagePolicy, view: NeedsView & Seen, now: Date): Job | undefined {
   const { generation, spec, status } = policy;
-  const { conditions = [], waiting, latest, rejected = [] } = status;
+  const { conditions = [], waiting, latest, rejected = [], targetCounts = { total: 0, upToDate: 0 } } = status;
   const held = conditions.filter(({ type }) => type === 'Held' || type === 'ApprovalRequired');
-  const isStopped = conditions.some(({ type, reason }) => type === 'Ready' && isStop(reason));
-  if (!isUsable(spec) || latest === undefined || (held.length === 0 && !isPending(waiting) && !isStopped)) return undefined;
+  const ready = conditions.find(({ type }) => type === 'Ready');
+  if (!isUsable(spec) || latest === undefined) return undefined;
   const { tag, digest } = latest;
   const image = { tag, ...defined({ digest }) };
   // The cause includes the image, because the reconcile of a later image may not have seen the pause.
@@ -164,6 +165,10 @@ function heldBackJob(policy: ImagePolicy, view: NeedsView & Seen, now: Date): Jo
   const rejection = findRejection({ rejected }, latest);
   const isRejected = rejection !== undefined && !isReleased(new Date(rejection.at), policy.actions, now);
   if (isRejected && held.some(({ reason }) => !rejectedReasons.has(reason))) return job('rejected');
+  // While a rollout had failed, this was said of it, and not of the rejected image.
+  if (isRejected && ready?.reason === upToDate && targetCounts.upToDate < targetCounts.total)
+    return job('rejected', ready.lastTransitionTime);
+  if (held.length === 0 && !isPending(waiting) && !isStop(ready?.reason ?? upToDate)) return undefined;
   if (held.some(({ reason }) => reason === targetPaused)) return undefined;
   const paused = resolveTargets(spec.targets, view).filter((workload) => workload.paused === true);
   if (paused.length === 0) return undefined;
