@@ -34,7 +34,7 @@ const explanation = `## What the figures mean
   (written alone, 1,000 of each in turns, on 2026-11-24), and as one value for field management 10 % less again (7,000 of each, on 2026-11-25). If the API server runs on its own machines, the service does not spend this time.
 - **back-to-back**: each turn has ten pushes, and then a pause in which statuses and Events are written; its processor time contains these.
   When its turn comes again, the watch of policies has been quiet for 3 s, so each push also costs a request that confirms its policy.
-- **burst** and **fan-out**: images are patched first, and statuses are written later. *As seen on a watch* is the time until the last image change was seen, with a service that also writes statuses. One policy with a selector needs one plan for all its workloads; 200 policies need 200 jobs, plans and guard runs.
+- **burst** and **fan-out**: images are patched first, and statuses are written later. *As seen on a watch* is the time until the last image change was seen, with a service that also writes statuses. One policy with a selector needs one plan for all its workloads; 200 policies share one job and one question to the registry, and need 200 plans and guard runs.
 - **processor time** is that of all threads of a process. Of an update in a burst, a third is spent on V8's own threads, which collect garbage and compile, and a quarter on system calls.
 - **replicas**: on two cores, more processes share the same cores, and each worker watches everything: three of each are for a failure of a node, and for clusters whose API server, Redis and workers have cores of their own. [Scale](scale.md) computes what they then carry.
 - **webhooks**: the difference to the floor is necessary work: authenticating the sender, parsing and normalising the payload, deriving a stable id, a deadline, metrics.
@@ -46,7 +46,7 @@ const explanation = `## What the figures mean
   and the executable also need no time to take types off. A kubeconfig with an exec plugin costs the plugin and, in a checkout, @kubernetes/client-node besides.
 - **tabs**: the floor is the same process without an open page. Changes are announced to pages as often as 3 % of a core allows. What reads the pages is a process with the lowest priority on the same two cores, as it would run on other machines.
   Before readings were shared, one cost 54 ms of CPU on the same machine, and each page wanted one every second: 20 pages were read every 9 s, and with 100 the service did not answer any more.
-  The p99 of 1,200 pushes scatters by some 5 ms between runs; on average, a push was 0.5 ms later beside the pages.
+  The p99 of 1,200 pushes scatters by some 5 ms between runs.
 `;
 
 /** The page, and the files beside it by their names in `benchmarks/`. */

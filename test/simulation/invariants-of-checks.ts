@@ -76,7 +76,12 @@ export const checkInvariants: readonly Invariant[] = [
           .filter(({ phase }) => phase === 'before')
           .every(({ name }) =>
             records.some(
-              (record) => record.name === name && isAbout(record, patch) && record.state === 'Passed' && counts(record, released),
+              (record) =>
+                record.name === name &&
+                isAbout(record, patch) &&
+                record.state === 'Passed' &&
+                // To a clock that was set back, the time of a release is still to come.
+                (counts(record, released) || world.hasSetClock),
             ),
           );
       return states.some(isPassed) ? undefined : describe(patch);
