@@ -47,7 +47,7 @@ export const reasonsZh: Readonly<Record<Reason, string>> = {
   CheckFailed: '策略的检查（rollout.checks）对该镜像给出了否定的结论',
   CheckTimedOut: '策略的检查（rollout.checks）没有及时给出结论',
   UpgradeFailed: '安装 chart 的工具放弃了升级',
-  RolledBack: '滚动更新失败，工作负载已回滚到上一个镜像',
+  RolledBack: '滚动更新失败，工作负载已回滚到先前的镜像',
   RollbackFailed: '滚动更新失败，工作负载无法回滚到上一个镜像',
   RollbackRefused: '滚动更新失败，而策略现在的内容不允许回滚到上一个镜像',
   DryRun: '策略只报告它会做什么',
