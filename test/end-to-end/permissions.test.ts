@@ -145,6 +145,8 @@ describe('the permissions of the chart', () => {
     await assertAllUsed('work');
     assertNothingForbidden('work');
     await service.stop();
+    // Others may not see its targets.
+    await world.cluster.request('DELETE', path);
   });
 
   it('are enough for the role work in the namespaces that it watches, with nothing cluster-wide', async () => {

@@ -2,9 +2,10 @@
  * Where a failed change goes back to: what ran before it or, where that was a change whose rollout had not succeeded when this one followed, what ran before that
  * one. Two bad images in a row then end with the last one that is known to work, not with the first bad one.
  */
+import { isSameWhole } from '../model/companions.ts';
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
 import { tryParseImageReference } from '../model/image-reference.ts';
-import type { HistoryEntry } from '../model/policy-status.ts';
+import type { HistoryEntry, PolicyStatus } from '../model/policy-status.ts';
 import { isRecorded } from './current-rollouts.ts';
 
 /** The failed change with the images to which it is rolled back in `from`. `changes`: those of the policy to the same container, the latest first. */
@@ -23,17 +24,26 @@ export function fromLastGood(failed: HistoryEntry, changes: readonly HistoryEntr
 }
 
 /**
- * Whether a change was followed by another one before its rollout had succeeded. Of a workload in another namespace only the status is believed, because its owners
- * may write its records; and what has run for longer than a rollout may take counts as good: rollouts may not have been watched then.
+ * Whether a change was followed by another one before its rollout had succeeded. Only the history is believed, because owners of a workload may write its records; of
+ * a change that it has no room for, it may say how the image did on other workloads. What has run for longer than a rollout may take counts as good: rollouts may not
+ * have been watched then.
  */
-function isUnproven(change: HistoryEntry, next: HistoryEntry, { spec, status, namespace }: ImagePolicy): boolean {
+function isUnproven(change: HistoryEntry, next: HistoryEntry, { spec, status }: ImagePolicy): boolean {
   // What a rollback has restored had run before, and what it replaced had failed.
   if (!isUsable(spec) || spec.rollout === undefined || change.trigger === 'Rollback') return false;
-  if (change.namespace !== namespace && !isRecorded(status, change)) return false;
-  if (change.result === 'Failed') return true;
+  const results = resultsOf(change, status);
+  if (results.some((result) => result === 'Failed' || result === 'RolledBack')) return true;
   const at = Date.parse(change.at);
   const isSettled = at <= Date.parse(status.rollouts?.settledAt ?? '');
-  return change.result === 'Applied' && !isSettled && Date.parse(next.at) - at < spec.rollout.timeoutMs;
+  const isOpen = results.length > 0 && results.every((result) => result === 'Applied');
+  return isOpen && !isSettled && Date.parse(next.at) - at < spec.rollout.timeoutMs;
+}
+
+/** What the history says of a change or, where it does not hold it, of the changes of other workloads to the same image. */
+function resultsOf(change: HistoryEntry, status: PolicyStatus): HistoryEntry['result'][] {
+  const isAlike = (one: HistoryEntry) => one.trigger !== 'Rollback' && one.tag === change.tag && isSameWhole(one, change);
+  const known = isRecorded(status, change) ? [change] : (status.history ?? []).filter(isAlike);
+  return known.map(({ result }) => result);
 }
 
 /** Two changes in a row as one; undefined if it is not known what ran before them. */

@@ -39,15 +39,17 @@ const rows: Record<string, readonly [history: HistoryEntry[], expected: string, 
 for (const [name, [history, expected, status]] of Object.entries(rows))
   test(`a failed rollout passes over ${name}`, () => assert.equal(backTo(history, status), expected));
 
-test('what the status has no room for is read from the record of the workload, but not of one in another namespace', () => {
-  for (const [namespace, expected] of [
-    ['shop', '1.2.3'],
-    ['team', '1.3.0'],
+test('of a change that the history has no room for, the same image on other workloads tells whether it worked', () => {
+  const elsewhere = { ...first, name: 'other' };
+  for (const [others, expected] of [
+    [[], '1.3.0'],
+    [[elsewhere], '1.2.3'],
+    [[{ ...elsewhere, result: 'RolledBack' }], '1.2.3'],
+    [[elsewhere, { ...elsewhere, name: 'third', result: 'RolledOut' }], '1.3.0'],
+    [[{ ...elsewhere, digest: digestOf('d') }], '1.3.0'],
   ] as const) {
-    const [failed, ...earlier] = [second, first, good].map((one) => ({ ...one, namespace }));
-    assert.ok(failed);
-    const policy = rolloutOwnerOf({ history: [failed] });
-    assert.equal(fromLastGood(failed, earlier, policy).from, `${image}:${expected}`, namespace);
+    const policy = rolloutOwnerOf({ history: [second, ...others] });
+    assert.equal(fromLastGood(second, [first, good], policy).from, `${image}:${expected}`, JSON.stringify(others));
   }
 });
 
