@@ -3,6 +3,7 @@ import { compare, valid } from 'semver';
 import { readStatus } from '../../src/core/model/stored-status.ts';
 import { isAtLeast, type RuleSeverity, type ScanReport } from '../../src/core/model/vulnerabilities.ts';
 import { heldBy } from './chart-kinds.ts';
+import { kindOf } from './image-content.ts';
 import { partsOf, shorten } from './images.ts';
 import { boundOf, describe, isReleasedBy, isRollback, policyOf, setupOf } from './invariants-of-changes.ts';
 import type { Invariant } from './invariants.ts';
@@ -50,7 +51,9 @@ export const vulnerabilityInvariants: readonly Invariant[] = [
       if (world.hasInterference) return [];
       return world.setup.policies.flatMap(({ name, repository, container, scans }) => {
         if (scans === undefined || world.mayBeUnknown.has(repository)) return [];
-        const best = [...world.registry.tags(repository).keys()].filter((tag) => valid(tag) !== null).toSorted((a, b) => compare(b, a))[0];
+        // Charts are pushed to all repositories.
+        const images = [...world.registry.tags(repository)].filter(([tag, digest]) => valid(tag) !== null && kindOf(digest) === 'image');
+        const best = images.map(([tag]) => tag).toSorted((a, b) => compare(b, a))[0];
         const { waiting, conditions = [] } = readStatus(policyNow(world, name)?.status);
         const isHeld = conditions.some(({ type, status }) => type === 'Held' && status === 'True');
         if (waiting !== undefined || isHeld) return [];
