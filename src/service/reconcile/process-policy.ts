@@ -123,7 +123,7 @@ async function tryAndReport(
         outcome,
         seen,
       );
-    const again = policy && secondLook(policy, request, { cause, digest: outcome.digest, now: ports.cluster.now() });
+    const again = policy && secondLook(policy, request, { cause, outcome, now: ports.cluster.now() });
     if (again !== undefined) await ports.queues.addPolicyJobs([again]);
     return outcome;
   } catch (error) {

@@ -5,7 +5,8 @@
 import { isUsable, type ImagePolicy } from '../../core/model/image-policy.ts';
 import { asSeenBy } from '../../core/plan/consent.ts';
 import { runningNow } from './attempt.ts';
-import { isKnown } from './examine-tag.ts';
+import type { Outcome } from '../../core/plan/outcome.ts';
+import { isKnown, isOtherKind } from './examine-tag.ts';
 import type { Ports } from './ports.ts';
 import { policyJob, type PolicyJob } from '../queue/jobs.ts';
 import type { ReconcileCause } from '../../core/status/next-status.ts';
@@ -48,20 +49,24 @@ export async function showsNew(
   return found !== undefined && !isKnown(found, policy, policy.spec, asSeenBy(policy, cluster));
 }
 
-/** The job that reads the tag of a push a second time; undefined if the digest of its image is known. `now`: in ms since 1970. */
+/**
+ * The job that reads the tag of a push a second time; undefined if the push names its digest, or nothing was found. What was found may also be no image: it may
+ * have been there before the push. `now`: in ms since 1970.
+ */
 export function secondLook(
   policy: ImagePolicy,
   { announced, announcedAt, hint }: SelectRequest,
   {
     cause: { eventId, receivedAt },
-    digest,
+    outcome: { digest, reason },
     now,
-  }: { readonly cause: ReconcileCause; readonly digest: string | undefined; readonly now: number },
+  }: { readonly cause: ReconcileCause; readonly outcome: Pick<Outcome, 'digest' | 'reason'>; readonly now: number },
 ): PolicyJob | undefined {
   const { generation, spec } = policy;
   if (!announced || announcedAt === undefined || eventId === undefined) return undefined;
   // A policy that pins tags does not follow the content of a tag, so it needs no second look.
-  if (hint === undefined || hint.digest !== undefined || digest === undefined || !isUsable(spec) || spec.pin !== 'Digest') return undefined;
+  if (hint === undefined || hint.digest !== undefined || !isUsable(spec) || spec.pin !== 'Digest') return undefined;
+  if (digest === undefined && !isOtherKind(reason)) return undefined;
   const again = lookAgain(eventId, announcedAt, now);
   if (again === undefined) return undefined;
   // The job names no push, because it is not known which push the image belongs to that it finds.

@@ -7,7 +7,8 @@ import { processPoll } from '../../../src/service/poll/process-poll.ts';
 import { reconcilePolicy } from '../../../src/service/reconcile/reconcile-policy.ts';
 import type { ReconcileRequest } from '../../../src/service/reconcile/attempt.ts';
 import { digestOf, policyOf, specOf, webDeployment } from '../../core/model/samples.ts';
-import { contextOf, createWorld, image, setWorkload, type World, withPorts, type PortOverrides } from './world.ts';
+import { processPush } from '../../../src/service/reconcile/process-push.ts';
+import { contextOf, createWorld, image, pushOf, setWorkload, type World, withPorts, type PortOverrides } from './world.ts';
 
 const signal = new AbortController().signal;
 const { namespace, name, uid } = policyOf();
@@ -189,5 +190,22 @@ test('a tag that changes nothing is examined before it is selected for the first
     const outcome = await reconcile(world, { ...(hint && { hint, announced: true }) });
     if (hint === undefined) assert.equal(outcome.selection?.candidate.tag, '1.0.2', outcome.message);
     else assert.equal(outcome.reason, 'NotAnImage', outcome.message);
+  }
+});
+
+test('what is no image may have been there before a push without a digest, so the tag is read once more', async () => {
+  const { digest: _, ...nameless } = pushOf({ tag: 'latest' });
+  for (const [push, expected] of [
+    [nameless, ['shown']],
+    [{ ...nameless, digest: digestOf('c') }, []],
+  ] as const) {
+    const world = start({ strategy: strategies.digest({ tag: 'latest' }), pin: 'Digest' });
+    world.tags.set('latest', digestOf('c'));
+    await processPush(push, contextOf(), world.ports);
+    assert.equal(world.statusOf('web').conditions?.[0]?.reason, 'NotAnImage');
+    assert.deepEqual(
+      world.jobs.map(({ cause }) => cause.split(':')[0]),
+      expected,
+    );
   }
 });
