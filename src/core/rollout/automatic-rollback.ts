@@ -22,7 +22,7 @@ import {
   type Workload,
   type WorkloadContainer,
 } from '../model/workload.ts';
-import { fromLastGood, whyNoRollback } from './last-good.ts';
+import { fromLastGood } from './last-good.ts';
 import { isWatchedTarget, watchedImages, type ImageView, type WatchedImage } from './watched-images.ts';
 
 /** A failed change that is to be rolled back, or that was rolled back without being recorded in the status. */
@@ -47,21 +47,25 @@ export interface RefusedRollback {
 export function rollbacksOf(policy: ImagePolicy, workload: Workload, view: ImageView, failed: readonly HistoryEntry[] = []): Rollback[] {
   const { spec, status } = policy;
   if (!isUsable(spec) || workload.isDeleted === true) return [];
+  const mayGoBack = (change: HistoryEntry) =>
+    whyNoRollback(change) === undefined && whyRefused(change, spec, { ...view, findWorkload: () => workload }) === undefined;
   return watchedImages(workload, policy, view).flatMap(({ container, ...where }): Rollback[] => {
     const changes = changesTo(policy, workload, container.name);
     const [last, before] = changes;
     // A crash after the patch that rolled back leaves its only record on the workload.
     const back =
-      last !== undefined && before !== undefined && !isRecorded(status, last) && isUndoneBy(fromLastGood(before, changes, policy), last)
+      last !== undefined &&
+      before !== undefined &&
+      !isRecorded(status, last) &&
+      isUndoneBy(fromLastGood(before, changes, policy, mayGoBack), last)
         ? last
         : undefined;
     const newest = back === undefined ? last : before;
     const found =
       newest?.result === 'Failed' ? newest : failed.find((one) => one.container === container.name && isSameObject(one, workload));
     if (found === undefined) return [];
-    const entry = fromLastGood(found, changes, policy);
-    if (whyNoRollback(entry) !== undefined) return [];
-    if (whyRefused(entry, spec, { ...view, findWorkload: () => workload }) !== undefined) return [];
+    if (!mayGoBack(found)) return [];
+    const entry = fromLastGood(found, changes, policy, mayGoBack);
     const { from } = entry;
     if (from === undefined) return [];
     if (isOlderThan(entry, container)) return [];
@@ -161,6 +165,19 @@ export function refusedRollbacks(policy: ImagePolicy, view: ImageView): RefusedR
     const why = whyRefused(entry, spec, view);
     return why === undefined ? [] : [{ entry, why }];
   });
+}
+
+/** Why the record of a change rules out a rollback, or undefined. */
+export function whyNoRollback({ from, to, trigger, alongside = [] }: HistoryEntry): string | undefined {
+  // Only companions were changed, and their earlier images are looked at by the policy.
+  if (trigger !== 'Rollback' && from === to && alongside.length > 0) return undefined;
+  if (trigger === 'Rollback') return 'it is itself a rollback';
+  if (from === undefined) return 'it is not known what ran before';
+  const [before, after] = [tryParseImageReference(from), tryParseImageReference(to)];
+  if (before === undefined) return `what ran before ("${from}") cannot be read`;
+  if (before.digest === undefined && (before.tag ?? 'latest') === after?.tag)
+    return `what ran before was named by the same tag ("${from}"), which is another image now`;
+  return undefined;
 }
 
 /** Why the policy does not allow a change to be rolled back; reveals nothing about the workload beyond whether the policy targets it. */

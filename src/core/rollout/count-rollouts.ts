@@ -1,5 +1,5 @@
 import { defined } from '../model/defined.ts';
-import { whyNoRollback } from './last-good.ts';
+import { whyNoRollback } from './automatic-rollback.ts';
 import { followedWorkloads, isOpen, isRecorded } from './current-rollouts.ts';
 import { isUsable, type ImagePolicy, type RolloutSettings } from '../model/image-policy.ts';
 import { evaluateChange } from './evaluate-change.ts';

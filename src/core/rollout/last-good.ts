@@ -4,19 +4,26 @@
  */
 import { isSameWhole } from '../model/companions.ts';
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
-import { tryParseImageReference } from '../model/image-reference.ts';
 import type { HistoryEntry, PolicyStatus } from '../model/policy-status.ts';
 import { isRecorded } from './current-rollouts.ts';
 
-/** The failed change with the images to which it is rolled back in `from`. `changes`: those of the policy to the same container, the latest first. */
-export function fromLastGood(failed: HistoryEntry, changes: readonly HistoryEntry[], policy: ImagePolicy): HistoryEntry {
-  if (whyNoRollback(failed) !== undefined) return failed;
+/**
+ * The failed change with the images to which it is rolled back in `from`. `changes`: those of the policy to the same container, the latest first. `mayGoBack`: whether
+ * a change may be rolled back to its `from`; where that is not so of an earlier image, it is not gone back as far.
+ */
+export function fromLastGood(
+  failed: HistoryEntry,
+  changes: readonly HistoryEntry[],
+  policy: ImagePolicy,
+  mayGoBack: (change: HistoryEntry) => boolean,
+): HistoryEntry {
+  if (!mayGoBack(failed)) return failed;
   let whole = failed;
   let next = failed;
   for (const earlier of changes.filter(({ at }) => Date.parse(at) < Date.parse(failed.at))) {
     if (earlier.to !== whole.from || !isUnproven(earlier, next, policy)) break;
     const longer = joined(earlier, whole);
-    if (longer === undefined || longer.from === failed.to || whyNoRollback(longer) !== undefined) break;
+    if (longer === undefined || longer.from === failed.to || !mayGoBack(longer)) break;
     whole = longer;
     next = earlier;
   }
@@ -55,17 +62,4 @@ function joined({ from, alongside: before = [] }: HistoryEntry, change: HistoryE
     ...before.filter(({ container }) => !after.some((one) => one.container === container)),
   ];
   return { ...change, from, ...(alongside.length > 0 && { alongside }) };
-}
-
-/** Why the record of a change rules out a rollback, or undefined. */
-export function whyNoRollback({ from, to, trigger, alongside = [] }: HistoryEntry): string | undefined {
-  // Only companions were changed, and their earlier images are looked at by the policy.
-  if (trigger !== 'Rollback' && from === to && alongside.length > 0) return undefined;
-  if (trigger === 'Rollback') return 'it is itself a rollback';
-  if (from === undefined) return 'it is not known what ran before';
-  const [before, after] = [tryParseImageReference(from), tryParseImageReference(to)];
-  if (before === undefined) return `what ran before ("${from}") cannot be read`;
-  if (before.digest === undefined && (before.tag ?? 'latest') === after?.tag)
-    return `what ran before was named by the same tag ("${from}"), which is another image now`;
-  return undefined;
 }

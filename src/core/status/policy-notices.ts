@@ -10,7 +10,7 @@ import type { IdentifiedNotice, Notice, NoticeKind, Share } from '../model/notic
 import { isTriggered } from '../model/is-triggered.ts';
 import { maxListed, type Condition, type HistoryEntry, type PolicyStatus, type RejectedImage } from '../model/policy-status.ts';
 import { isRejectionOf } from '../plan/rejections.ts';
-import { whyNoRollback } from '../rollout/last-good.ts';
+import { whyNoRollback } from '../rollout/automatic-rollback.ts';
 import { formatWorkload, workloadKey } from '../model/workload.ts';
 
 type Subject = Pick<ImagePolicy, 'namespace' | 'name' | 'uid'> & Partial<Pick<ImagePolicy, 'spec'>>;

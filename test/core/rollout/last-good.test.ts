@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { HistoryEntry, PolicyStatus } from '../../../src/core/model/policy-status.ts';
-import { rollbacksOf } from '../../../src/core/rollout/automatic-rollback.ts';
+import { rollbacksOf, whyNoRollback } from '../../../src/core/rollout/automatic-rollback.ts';
 import { fromLastGood } from '../../../src/core/rollout/last-good.ts';
 import { recordRollbacks } from '../../../src/core/rollout/record-results.ts';
 import { digestOf } from '../model/samples.ts';
@@ -17,8 +17,10 @@ const second = change('1.3.0', '1.4.0', 20, { result: 'Failed' });
 const backTo = (history: HistoryEntry[], status: Partial<PolicyStatus> = {}) => {
   const policy = rolloutOwnerOf({ history, ...status });
   const [failed, ...changes] = history;
-  return failed && fromLastGood(failed, changes, policy).from?.slice(image.length + 1);
+  return failed && fromLastGood(failed, changes, policy, isAllowed).from?.slice(image.length + 1);
 };
+
+const isAllowed = (change: HistoryEntry) => whyNoRollback(change) === undefined;
 
 const rows: Record<string, readonly [history: HistoryEntry[], expected: string, status?: Partial<PolicyStatus>]> = {
   'an image that was replaced before its rollout had succeeded': [[second, first, good], '1.2.3'],
@@ -49,7 +51,7 @@ test('of a change that the history has no room for, the same image on other work
     [[{ ...elsewhere, digest: digestOf('d') }], '1.3.0'],
   ] as const) {
     const policy = rolloutOwnerOf({ history: [second, ...others] });
-    assert.equal(fromLastGood(second, [first, good], policy).from, `${image}:${expected}`, JSON.stringify(others));
+    assert.equal(fromLastGood(second, [first, good], policy, isAllowed).from, `${image}:${expected}`, JSON.stringify(others));
   }
 });
 
@@ -58,7 +60,7 @@ test('companions go back to what ran before all changes that are passed over', (
   const beside = (container: string, from: string, to: string) => ({ container, from: `${proxy}:${from}`, to: `${proxy}:${to}` });
   const earlier = { ...first, alongside: [beside('proxy', '1.2.3', '1.3.0'), beside('init', '1.2.3', '1.3.0')] };
   const failed = { ...second, alongside: [beside('proxy', '1.3.0', '1.4.0')] };
-  const whole = fromLastGood(failed, [earlier, good], rolloutOwnerOf({ history: [failed, earlier, good] }));
+  const whole = fromLastGood(failed, [earlier, good], rolloutOwnerOf({ history: [failed, earlier, good] }), isAllowed);
   assert.deepEqual(whole.alongside, [beside('proxy', '1.2.3', '1.4.0'), beside('init', '1.2.3', '1.3.0')]);
 });
 
@@ -86,4 +88,14 @@ test('a rollback over two changes is planned, recognised when its status was los
     ],
   );
   assert.equal(recordRollbacks(recorded, done, afterChange(62)), recorded);
+});
+
+test('an image that the policy may not bring back ends the way back, and does not prevent the rollback', () => {
+  const moved = { ...first, from: 'registry.example.com/former/web:1.2.3' };
+  const policy = rolloutOwnerOf({ history: [second, moved] });
+  const failed = changedWorkload({}, {}, '1.4.0');
+  assert.deepEqual(
+    rollbacksOf(policy, failed, viewOf(failed)).map(({ entry }) => entry.from),
+    [`${image}:1.3.0`],
+  );
 });
