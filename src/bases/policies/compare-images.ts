@@ -1,7 +1,7 @@
 /** Compares the images that run with the versions of the base, and remembers what is learnt about it. */
 import { inSlices } from '../../core/async/in-parallel.ts';
 import { defined } from '../../core/model/defined.ts';
-import { sameRepository } from '../../core/model/image-reference.ts';
+import { sameRepository, type Repository } from '../../core/model/image-reference.ts';
 import { toSeconds } from '../../core/model/text.ts';
 import type { BaseJob } from '../../service/queue/jobs.ts';
 import { hidesLayers, type KnownBase } from '../recognize/layers.ts';
@@ -51,7 +51,11 @@ export async function compareImages(policy: UsableBasePolicy, choice: Chosen, po
   const shown = (image: string) => listedAs.get(image);
   const examination = { base: source, selected, known, line, access: source.access, isFresh, digestLifeMs, shown, signal };
   const running = await examineImages(listed, examination, ports);
-  ports.listed.set(policy.uid, new Set(listed.flatMap(({ repository, tag }) => (tag === undefined ? [] : [taggedName(repository, tag)]))));
+  const restarted = listed.filter(({ repository }) => isRestarted(policy, repository));
+  ports.listed.set(
+    policy.uid,
+    new Set(restarted.flatMap(({ repository, tag }) => (tag === undefined ? [] : [taggedName(repository, tag)]))),
+  );
   const above = await findBetween(policy, running.images.filter(isBehind), ports, { known: [...known, ...running.learnt], signal });
   const bases = await examineImages(listBetween(above), { ...examination, known: [...known, ...running.learnt] }, ports);
   const images = [...running.images, ...bases.images];
@@ -137,16 +141,20 @@ export function digestLifeOf({ spec: { base } }: UsableBasePolicy, { source }: B
  * that the policy had not listed before: pushes have passed it by until then. `listed`: those of the last reconcile by this process.
  */
 function freshOf(
-  { spec, status: { dependents = [] } }: UsableBasePolicy,
+  policy: UsableBasePolicy,
   { job: { source, pushed }, isResumed }: Chosen,
   listed: ReadonlySet<string> = new Set(),
 ): Examination['isFresh'] {
-  const shown = new Set(dependents.map(({ image }) => image));
-  const isRestarted = (image: Parameters<Examination['isFresh']>[0]) => actionFor(image, spec.onNewBase).kind === 'restart';
+  const shown = new Set(policy.status.dependents?.map(({ image }) => image));
   const isNew = (name: string) => !shown.has(name) && !listed.has(name);
   return (image) =>
     source === 'Request' ||
     isResumed ||
     (pushed !== undefined && sameRepository(image.source, pushed)) ||
-    (isNew(image.name) && isRestarted(image));
+    (isNew(image.name) && isRestarted(policy, image.source));
+}
+
+/** Whether the workloads that run an image are restarted for a push of it. */
+function isRestarted({ spec }: UsableBasePolicy, source: Repository): boolean {
+  return actionFor({ source }, spec.onNewBase).kind === 'restart';
 }

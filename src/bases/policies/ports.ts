@@ -41,7 +41,7 @@ export interface BasePorts extends ActPorts {
   readonly reported: ReportedNotices;
   /** The digests of tags. */
   readonly digests: DigestMemory;
-  /** The images by tag that policies listed at their last reconcile by this process, by the uid of the policy. */
+  /** The images by tag that are restarted, as policies listed them at their last reconcile by this process, by the uid of the policy. */
   readonly listed: BoundedMap<string, ReadonlySet<string>>;
   readonly waits: WaitMemory;
   readonly queues: { readonly addBaseJobs: (jobs: readonly BaseJob[]) => Promise<void> };
