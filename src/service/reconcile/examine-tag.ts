@@ -83,8 +83,10 @@ async function recallAnswer(tag: string, examination: Examination, { sharedAnswe
 }
 
 /** Whether a tag would become the selected one, and no target runs it. */
-function isFirstSelected(tag: string, { policy: { status }, spec, cluster }: Examination): boolean {
-  if (status.latest !== undefined && !isNewerImage({ tag }, status.latest, spec)) return false;
+function isFirstSelected(tag: string, { policy: { status }, spec, request, cluster }: Examination): boolean {
+  const { latest } = status;
+  // Of all tags, also an older one may be the best, if others were deleted; a pushed one is selected only if it is newer.
+  if (latest !== undefined && (latest.tag === tag || (request.hint !== undefined && !isNewerImage({ tag }, latest, spec)))) return false;
   return !runningTags({ spec, status }, cluster, cluster.aliases).includes(tag);
 }
 

@@ -183,10 +183,15 @@ test('a tag that is not an image is not shown as selected, even where something 
 });
 
 test('a tag that changes nothing is examined before it is selected for the first time: it may be no image', async () => {
-  for (const hint of [undefined, { tag: '1.0.3' }]) {
+  for (const [latest, hint] of [
+    ['1.0.1', undefined],
+    // It was deleted.
+    ['1.8.0', undefined],
+    ['1.0.1', { tag: '1.0.3' }],
+  ] as const) {
     const world = start();
     setWorkload(world, { web: `${image}:1.9.0` });
-    world.put(policyOf({ status: { latest: { tag: '1.0.1', digest: digestOf('a'), selectedAt: '2026-01-01T00:00:00Z' } } }));
+    world.put(policyOf({ status: { latest: { tag: latest, selectedAt: '2026-01-01T00:00:00Z' } } }));
     const outcome = await reconcile(world, { ...(hint && { hint, announced: true }) });
     if (hint === undefined) assert.equal(outcome.selection?.candidate.tag, '1.0.2', outcome.message);
     else assert.equal(outcome.reason, 'NotAnImage', outcome.message);
