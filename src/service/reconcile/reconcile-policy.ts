@@ -21,7 +21,7 @@ import {
   type End,
   type ReconcileRequest,
 } from './attempt.ts';
-import { isClearedBySecret } from './enqueue/needs-reconcile.ts';
+import { isClearedBySecret } from './enqueue/recovery-job.ts';
 import { plan } from './plan.ts';
 import type { Ports } from './ports.ts';
 import { basisOf, resultOf } from './result.ts';

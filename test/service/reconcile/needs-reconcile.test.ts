@@ -102,6 +102,14 @@ test('a target that is still missing causes no reconcile', () => {
   assert.equal(neededReconcile(policyOf({ status: stalledStatus('TargetNotFound') }), viewWith(undefined), now), undefined);
 });
 
+test('a policy that says something of a target is reconciled once it has none any more, and not before the targets are known', () => {
+  for (const reason of ['ContainerNotFound', 'TooManyTargets', 'FieldPathMissing', 'FieldNotText', 'NotComparable']) {
+    const policy = policyOf({ status: stalledStatus(reason) });
+    assert.equal(neededReconcile(policy, viewWith(undefined), now)?.cause, 'targets:1:2026-01-01T00:00:00Z:none');
+    assert.equal(neededReconcile(policy, { ...viewWith(undefined), targetState: () => 'starting' }, now), undefined);
+  }
+});
+
 test('replicas that see the same state create the same job, and another state of the target is another cause', () => {
   const policy = policyOf({
     spec: specOf({ targets: [webDeployment, { ...webDeployment, name: 'worker' }] }),

@@ -1,6 +1,7 @@
 /** Builds the causes that are part of job ids. Replicas that see the same state make the same jobs. */
 import { hashId } from '../../../core/model/push-event.ts';
 import { toSeconds } from '../../../core/model/text.ts';
+import type { Workload } from '../../../core/model/workload.ts';
 
 const maxCauseLength = 1_000;
 
@@ -15,4 +16,9 @@ export function minuteOf(now: Date): string {
 /** Shortens the versions in a cause, because a selector may match hundreds of workloads. */
 export function shorten(versions: string): string {
   return versions.length <= maxCauseLength ? versions : hashId([versions]);
+}
+
+/** The versions of a workload and of its annotation. For most kinds, an annotation does not increase the generation (for Deployments it does). */
+export function versionOf({ uid, generation, allowPoliciesFrom }: Workload, reason: string): string {
+  return reason === 'NoConsent' ? `${uid}:${generation}:${allowPoliciesFrom ?? ''}` : `${uid}:${generation}`;
 }

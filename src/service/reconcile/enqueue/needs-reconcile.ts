@@ -3,16 +3,14 @@
  * every change and once a minute for all policies, so a missed event does no harm.
  */
 import { defined } from '../../../core/model/defined.ts';
-import { clearedBySecret, mayBeClearedBySecret, isUsable, type ImagePolicy } from '../../../core/model/image-policy.ts';
+import { isUsable, type ImagePolicy } from '../../../core/model/image-policy.ts';
 import type { Seen } from '../../../core/plan/consent.ts';
-import type { Outcome } from '../../../core/plan/outcome.ts';
-import { isStop, reasonsWith } from '../../../core/model/guard-reasons.ts';
+import { isStop } from '../../../core/model/guard-reasons.ts';
 import type { Reason } from '../../../core/model/reasons.ts';
 import { resolveTargets } from '../../../core/model/resolve-target.ts';
-import { sourcesOf } from '../../../core/plan/chart-sources.ts';
-import type { Workload } from '../../../core/model/workload.ts';
-import { minuteOf, shorten } from './job-cause.ts';
-import { notSelected, permissionJob, versionsOfTargets } from './permission-job.ts';
+import { minuteOf, shorten, versionOf } from './job-cause.ts';
+import { permissionJob } from './permission-job.ts';
+import { recoveryJob } from './recovery-job.ts';
 import { actionJob, endedApprovalJob } from './requested-actions.ts';
 import { decidedJob } from './decided-jobs.ts';
 import { policyJob, type PolicyJob } from '../../queue/jobs.ts';
@@ -25,29 +23,10 @@ import { changedTargets, type Compared } from '../../../core/plan/seen-targets.t
 import { isReleased } from '../../../core/plan/guards/released.ts';
 import { isPending, waitsUntil } from '../../../core/plan/pending-candidate.ts';
 import { toSeconds } from '../../../core/model/text.ts';
-import { wantsChange, type UnchangedContainer, type TargetPlan, type TargetState } from '../../../core/plan/plan-update.ts';
+import { wantsChange, type UnchangedContainer, type TargetPlan } from '../../../core/plan/plan-update.ts';
 import { planWith } from '../plan.ts';
 import { selectKnown, usableSpec } from '../selection.ts';
 import type { ClusterView, SecretVersions, SeenCluster } from '../ports.ts';
-
-/** Reasons of Stalled and Held that a change of the target may clear. */
-const clearedByTarget: ReadonlySet<string> = new Set([
-  ...reasonsWith('endsByTarget'),
-  ...(['TargetNotFound', 'TooManyTargets', 'ContainerNotFound', 'FieldPathMissing', 'FieldNotText', 'NotComparable'] satisfies Reason[]),
-]);
-
-/** Whether a reconcile ended with a reason that a changed Secret may clear. */
-export function isClearedBySecret({ kind, reason }: Pick<Outcome, 'kind' | 'reason'>): boolean {
-  return kind === 'stalled' && clearedBySecret.has(reason);
-}
-
-/** Reasons of Stalled that are cleared once the kinds of the targets are known. */
-const clearedByKind: ReadonlySet<string> = new Set<Reason>([
-  'TargetKindUnknown',
-  'TargetKindForbidden',
-  'TooManyKinds',
-  'NamespaceNotSelected',
-]);
 
 const targetPaused: Reason = 'TargetPaused';
 const upToDate: Reason = 'UpToDate';
@@ -209,33 +188,6 @@ function holdJob({ generation, resourceVersion, parent, spec, status }: ImagePol
   return { source: 'PolicyChange', cause: `${spec.suspended ? 'held' : 'resumed'}:${generation}:${resourceVersion}:${minuteOf(now)}` };
 }
 
-/** The job for a change that may clear the reason why the policy is Stalled or Held. */
-function recoveryJob(policy: ImagePolicy, view: NeedsView & Seen, secretVersions: SecretVersions | undefined): Job | undefined {
-  const { generation, spec, status } = policy;
-  if (secretVersions !== undefined && mayBeClearedBySecret(policy) && isUsable(policy.spec))
-    return { source: 'SecretChange', cause: `secrets:${generation}:${secretVersions(policy, policy.spec)}` };
-  const stalled = status.conditions?.find(({ type, reason }) => type === 'Stalled' || (type === 'Held' && clearedByTarget.has(reason)));
-  if (stalled?.status !== 'True' || !isUsable(spec)) return undefined;
-  if (clearedByKind.has(stalled.reason)) {
-    const states = spec.targets.map((target) => view.targetState(target, policy));
-    // A different problem with the kind is reported, too, for example if the kind was installed but the permission is missing.
-    const isAsBefore = (state: TargetState) => state === 'starting' || ('problem' in state && state.problem.reason === stalled.reason);
-    if (states.some(isAsBefore)) return undefined;
-    const since = states.map((state) => (state === 'starting' ? state : 'since' in state ? state.since : state.problem.reason));
-    const namespaces = stalled.reason === notSelected ? `:${versionsOfTargets(spec, view)}` : '';
-    return { source: 'TargetChange', cause: `kinds:${generation}:${shorten(since.join(','))}${namespaces}` };
-  }
-  if (!clearedByTarget.has(stalled.reason)) return undefined;
-  // A workload that the policy may not see causes no job: the status would reveal its changes.
-  const versions = resolveTargets(spec.targets, view).map((workload) => versionOf(workload, stalled.reason));
-  if (versions.length === 0) return undefined;
-  const sources = sourcesOf(spec.targets, view).map((source) => view.findWorkload(source));
-  versions.push(...sources.map((source) => (source === undefined ? 'unseen' : versionOf(source, stalled.reason))));
-  // The cause includes the time of the status, because a consent may be given, withdrawn and given again, also that to see the source of a chart.
-  const since = stalled.reason === 'NoConsent' || sources.length > 0 ? `${stalled.lastTransitionTime}:` : '';
-  return { source: 'TargetChange', cause: `targets:${generation}:${since}${shorten(versions.join(','))}` };
-}
-
 /** The job for a policy whose namespace (in this `version`) is selected now and was not before. Until then, pushes did not reach the policy. */
 export function selectedJob(policy: ImagePolicy, version: string, now: Date): PolicyJob {
   return jobOf(policy, now, { source: 'PolicyChange', cause: `selected:${policy.generation}:${version}` });
@@ -271,9 +223,4 @@ export function newTargetJob(policy: ImagePolicy, newTargets: ReadonlySet<string
 
 function jobOf(policy: ImagePolicy, now: Date, job: Job): PolicyJob {
   return policyJob(policy, { generation: policy.generation, receivedAt: now.toISOString(), ...job });
-}
-
-/** The versions of a workload and of its annotation. For most kinds, an annotation does not increase the generation (for Deployments it does). */
-function versionOf({ uid, generation, allowPoliciesFrom }: Workload, reason: string): string {
-  return reason === 'NoConsent' ? `${uid}:${generation}:${allowPoliciesFrom ?? ''}` : `${uid}:${generation}`;
 }
