@@ -19,6 +19,8 @@ export interface BenchWorld {
   startProduct(options?: ProductOptions): Promise<Product>;
   /** Ends with the world. */
   keep<T extends { stop(): Promise<void> }>(started: T): T;
+  /** Ends what was started in the world, and leaves its servers to what comes next. */
+  clear(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -52,6 +54,9 @@ export async function startBenchWorld({ profile, nodeOptions = [] }: WorldOption
     started.unshift(one);
     return one;
   };
+  const clear = async () => {
+    for (const one of started.splice(0)) await one.stop();
+  };
   await cluster.request('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', customResourceDefinition());
   await waitFor('the resource to be served', () => cluster.request('GET', '/apis/operator.technomad.dev/v1/imagepolicies'));
   return {
@@ -59,6 +64,7 @@ export async function startBenchWorld({ profile, nodeOptions = [] }: WorldOption
     cluster,
     registry,
     keep,
+    clear,
     async startProduct({
       roles = 'receive,work',
       prefix = `{bench-${randomUUID().slice(0, 8)}}`,
@@ -84,7 +90,7 @@ export async function startBenchWorld({ profile, nodeOptions = [] }: WorldOption
       return keep(Object.assign(service, { prefix }));
     },
     async stop() {
-      for (const one of started) await one.stop();
+      await clear();
       await Promise.all([redis.stop(), cluster.stop(), registry.stop()]);
     },
   };

@@ -1,6 +1,6 @@
 /** That every row still runs and tells what it promises; its numbers say nothing here. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, afterEach, before, test } from 'node:test';
 import { formatReport, updateReport } from '../../bench/report/markdown.ts';
 import { pictureOf } from '../../bench/report/picture.ts';
 import { rows } from '../../bench/rows/index.ts';
@@ -13,6 +13,8 @@ let world: BenchWorld;
 before(async () => {
   world = await startBenchWorld();
 });
+// A product that goes on would work for all rows that follow.
+afterEach(() => world.clear());
 after(() => world.stop());
 
 for (const row of rows) {
