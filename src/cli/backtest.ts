@@ -1,12 +1,15 @@
 import { toSeconds } from '../core/model/text.ts';
+import { isTag } from '../core/model/image-reference.ts';
 import { compilePattern } from '../core/model/pattern.ts';
 import { defined } from '../core/model/defined.ts';
+import { instantParam } from '../service/api/route.ts';
 import { apiOptions, withApi } from '../service/command-line/api-client.ts';
-import { defineCommand, type Terminal, UsageError, type Values } from '../service/command-line/command.ts';
+import { defineCommand, type Terminal, type Values } from '../service/command-line/command.ts';
 import { outputOption, print } from '../service/command-line/output.ts';
 import { policyArgument, policyOptions, withCluster } from '../service/command-line/policy-client.ts';
 import { readPolicyName } from '../service/command-line/policy-name.ts';
 import { registryOptions } from '../service/command-line/user-registry.ts';
+import { asUsage, UsageError } from '../service/command-line/usage-error.ts';
 import { fileOption } from '../service/command-line/usual-options.ts';
 import { processSource } from '../service/config/environment.ts';
 import { type Config, readConfig } from '../service/config/settings.ts';
@@ -55,7 +58,9 @@ Exit codes: 0 done, 1 a tag ran that --never names, 2 wrong usage, or something 
   ],
   run(values, [named], terminal) {
     if ((named === undefined) === (values.file === undefined)) throw new UsageError('name a policy of the cluster, or give its --file');
-    const isForbidden = values.never === undefined ? undefined : compilePattern(values.never, 'InvalidPolicy');
+    const { never, runs } = values;
+    const isForbidden = never === undefined ? undefined : asUsage('--never', () => compilePattern(never));
+    if (runs !== undefined && !isTag(runs)) throw new UsageError(`--runs is a tag, not "${runs}"`);
     const config = readConfig(processSource(values.config));
     if (values.history !== undefined && values.events) throw new UsageError('--events goes without --history');
     const period = readPeriod(values);
@@ -65,7 +70,7 @@ Exit codes: 0 done, 1 a tag ran that --never names, 2 wrong usage, or something 
       const from = to - period.days * dayMs;
       const assumed = assume(policy, policy.spec, values.approved === true);
       const { signal = new AbortController().signal } = terminal;
-      const summary = summarise(await play(assumed.policy, past.images, { from, to, runs: values.runs, ...config.guards }, signal));
+      const summary = summarise(await play(assumed.policy, past.images, { from, to, runs, ...config.guards }, signal));
       const forbidden = isForbidden === undefined ? [] : summary.ran.filter((tag) => isForbidden.isFoundIn(tag));
       const shown = {
         policy: `${policy.namespace}/${policy.name}`,
@@ -86,8 +91,8 @@ type Given = Values<typeof options>;
 function readPeriod({ days = '90', until }: Given): { readonly days: number; readonly to?: number } {
   const count = Number(days);
   if (!Number.isInteger(count) || count < 1 || count > maxDays) throw new UsageError(`--days is a number from 1 to ${maxDays}`);
-  const to = until === undefined ? undefined : Date.parse(until);
-  if (Number.isNaN(to)) throw new UsageError(`--until is a time such as 2026-03-01T12:00:00Z, not "${until}"`);
+  const to = until === undefined ? undefined : instantParam.safeParse(until).data;
+  if (until !== undefined && to === undefined) throw new UsageError(`--until is a time such as 2026-03-01T12:00:00Z, not "${until}"`);
   return { days: count, ...defined({ to }) };
 }
 

@@ -3,12 +3,13 @@ import { processSource } from '../../service/config/environment.ts';
 import { targets } from '../../service/kube/targets.ts';
 import { strategies } from '../../core/select/strategies/index.ts';
 import { formatBases, summarize } from './bases/report.ts';
-import { defineCommand, listOf, UsageError } from '../../service/command-line/command.ts';
+import { defineCommand, listOf } from '../../service/command-line/command.ts';
+import { asUsage, UsageError } from '../../service/command-line/usage-error.ts';
 import { print } from '../../service/command-line/output.ts';
 import { registryOptions } from '../../service/command-line/user-registry.ts';
 import { currentNamespace, policyOptions, withCluster } from '../../service/command-line/policy-client.ts';
 import { withCommands } from '../../service/command-line/with-commands.ts';
-import { asUsage, readBaseRepository, readMaxTags, tagsOption } from './bases/read-arguments.ts';
+import { readBaseRepository, readMaxTags, tagsOption } from './bases/read-arguments.ts';
 import { basesInit } from './bases-init.ts';
 import { summaries } from './summaries.ts';
 

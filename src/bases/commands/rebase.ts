@@ -8,7 +8,8 @@ import { createBaseReader } from '../rebase/read-content.ts';
 import { createFileSigns } from '../rebase/read-file-signs.ts';
 import type { Located } from '../rebase/read-content.ts';
 import { rebaseRules } from '../../core/model/rebase-rules.ts';
-import { defineCommand, listOf, UsageError } from '../../service/command-line/command.ts';
+import { defineCommand, listOf } from '../../service/command-line/command.ts';
+import { asUsage, UsageError } from '../../service/command-line/usage-error.ts';
 import { outputOption, print } from '../../service/command-line/output.ts';
 import { startProgress } from '../../service/command-line/progress.ts';
 import { ofRegistry, openRegistry, registryOptions } from '../../service/command-line/user-registry.ts';
@@ -160,14 +161,5 @@ function readText(what: string, file: string): string {
     return readFileSync(file, 'utf8');
   } catch (error) {
     throw new UsageError(`${what} ${file} ${describeReadError(error)}`, { cause: error });
-  }
-}
-
-function asUsage<T>(what: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    throw new UsageError(`${what}: ${describeError(error)}`, { cause: error });
   }
 }

@@ -1,7 +1,6 @@
 /** Reads the arguments that `bases` and `bases init` share. */
-import { describeError } from '../../../core/model/errors.ts';
 import { parseImageReference, type RegistryAliases, type Repository } from '../../../core/model/image-reference.ts';
-import { UsageError } from '../../../service/command-line/command.ts';
+import { asUsage, UsageError } from '../../../service/command-line/usage-error.ts';
 
 const defaultTags = 200;
 const mostTags = 5_000;
@@ -24,13 +23,4 @@ export function readMaxTags(text = `${defaultTags}`): number {
   const number = /^[0-9]{1,4}$/.test(text) ? Number(text) : 0;
   if (number < 1 || number > mostTags) throw new UsageError(`--tags is a number from 1 to ${mostTags}, not "${text}"`);
   return number;
-}
-
-/** Errors of reading an argument as wrong usage. */
-export function asUsage<T>(what: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw new UsageError(`${what}: ${describeError(error)}`, { cause: error });
-  }
 }
