@@ -1,9 +1,10 @@
 import { toSeconds } from '../core/model/text.ts';
 import { isTag } from '../core/model/image-reference.ts';
+import { describeError } from '../core/model/errors.ts';
 import { compilePattern } from '../core/model/pattern.ts';
 import { defined } from '../core/model/defined.ts';
 import { instantParam } from '../service/api/route.ts';
-import { apiOptions, withApi } from '../service/command-line/api-client.ts';
+import { apiOptions } from '../service/command-line/api-client.ts';
 import { defineCommand, type Terminal, type Values } from '../service/command-line/command.ts';
 import { outputOption, print } from '../service/command-line/output.ts';
 import { policyArgument, policyOptions, withCluster } from '../service/command-line/policy-client.ts';
@@ -11,6 +12,7 @@ import { readPolicyName } from '../service/command-line/policy-name.ts';
 import { registryOptions } from '../service/command-line/user-registry.ts';
 import { asUsage, UsageError } from '../service/command-line/usage-error.ts';
 import { fileOption } from '../service/command-line/usual-options.ts';
+import { ConfigError } from '../service/config/config-error.ts';
 import { processSource } from '../service/config/environment.ts';
 import { type Config, readConfig } from '../service/config/settings.ts';
 import { assume } from './backtest/assume.ts';
@@ -82,9 +84,20 @@ Exit codes: 0 done, 1 a tag ran that --never names, 2 wrong usage, or something 
       print(terminal, values.output, { ...shown, ...summary }, () => formatSummary(summary, shown, terminal));
       return forbidden.length > 0 ? 1 : 0;
     };
-    return withApi(terminal, () => withPolicyOf(values, { named, config, terminal }, act));
+    return unlessUnreadable(terminal, () => withPolicyOf(values, { named, config, terminal }, act));
   },
 });
+
+/** Says what cannot be read or played, with an exit code of its own: the code 1 says that a tag of --never ran. */
+async function unlessUnreadable(terminal: Terminal, act: () => Promise<number>): Promise<number> {
+  try {
+    return await act();
+  } catch (error) {
+    if (error instanceof UsageError || error instanceof ConfigError || terminal.signal?.aborted === true) throw error;
+    terminal.err(`${describeError(error)}\n`);
+    return failed;
+  }
+}
 
 type Given = Values<typeof options>;
 

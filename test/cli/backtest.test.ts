@@ -120,6 +120,26 @@ never selected, OlderThanRunning: 1 push (1.4.0): 1.4.0 is older than 1.4.2, whi
   });
 });
 
+describe('backtest ends with 2, and not as if a tag of --never had run,', () => {
+  it('if the policy selects no image of the past', async () => {
+    const history = write('past.yaml', { images: [{ tag: 'feature-x', at: '2026-01-01T10:00:00Z' }] });
+    const { code, out, err } = await run('-f', policyFile(), '--history', history, '--never', 'feature');
+    assert.equal(code, 2);
+    assert.equal(out, '');
+    assert.match(
+      err,
+      /^no tag of harbor\.example\.com\/shop\/web is the highest version in ">=1\.0"; for example "feature-x" is not .*\n$/,
+    );
+  });
+
+  it('if the registry does not answer', async () => {
+    const config = write('config.yaml', { registries: [{ host: '127.0.0.1:1', insecure: true }] });
+    const { code, err } = await run('-f', policyFile({ image: '127.0.0.1:1/shop/web' }), '--config', config, '--never', 'feature');
+    assert.equal(code, 2);
+    assert.match(err, /^listing tags of 127\.0\.0\.1:1\/shop\/web: cannot connect .*\n$/);
+  });
+});
+
 describe('backtest reports as wrong usage:', () => {
   const rows: readonly (readonly [title: string, args: () => readonly string[], message: RegExp])[] = [
     ['no policy', () => [], /name a policy of the cluster, or give its --file/],
@@ -182,7 +202,9 @@ describe('backtest with a registry', () => {
   it('fails for a repository that the registry does not have', async () => {
     const { host } = registry;
     const config = write('config.yaml', { registries: [{ host, insecure: true }] });
-    await assert.rejects(run('-f', policyFile({ image: `${host}/shop/none` }), '--config', config), /does not know .*shop\/none/);
+    const { code, err } = await run('-f', policyFile({ image: `${host}/shop/none` }), '--config', config);
+    assert.equal(code, 2);
+    assert.match(err, /does not know .*shop\/none/);
   });
 });
 
