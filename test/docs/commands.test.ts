@@ -71,7 +71,7 @@ const scripts = pages.flatMap(({ path, text }) =>
 );
 const spans = pages.flatMap(({ path, text }) =>
   codeSpansOf(text)
-    .filter((code) => /^(?:image-watcher|npx image-watcher|npm) /.test(code))
+    .filter((code) => /^(?:image-watcher|npx image-watcher|npm|kubectl (?:\S+ )*exec) /.test(code))
     .map((code): Named => ({ path, ...readCommand(code.replaceAll(/[[\]]/g, '')) })),
 );
 const named = [...scripts, ...spans];
@@ -103,6 +103,15 @@ test('the pages contain commands, and each begins with a known program', () => {
   const known = ['image-watcher', 'node', 'npm', 'npx', ...Object.keys(elsewhere)];
   assert.deepEqual(
     scripts.filter(({ words }) => !known.includes(programOf(words))),
+    [],
+  );
+});
+
+test('a command in a pod is started by its path: the image has no other name for it', () => {
+  const inPods = named.filter(({ words }) => words[0] === 'kubectl' && words.includes('exec'));
+  assert.ok(inPods.length > 3, `${inPods.length}`);
+  assert.deepEqual(
+    inPods.filter(({ words }) => !/ -- node dist\/main\.js /.test(words.join(' '))),
     [],
   );
 });
