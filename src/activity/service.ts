@@ -29,10 +29,11 @@ function joinActivity(foundation: Foundation, means: WorkMeans): JoinedWing {
     onActivity: (activities) => void record(activities),
     notices: {
       async onPolicyStatus(policy, before, after, eventId) {
-        const found = policyNotices(policy, { before, after }, new Date().toISOString(), eventId);
-        await record(found.flatMap((one) => rewriteNotice(policy, one) ?? []).map(activityOf));
+        const at = new Date().toISOString();
+        const found = policyNotices(policy, { before, after }, at, eventId);
+        await record(found.flatMap((one) => rewriteNotice(policy, one) ?? []).map((one) => activityOf(one, at)));
       },
-      add: (notices) => record(notices.map(activityOf)),
+      add: (notices) => record(notices.map((one) => activityOf(one))),
     },
     work() {
       const keeper = createKeeper(foundation, means);

@@ -1,5 +1,6 @@
 /** What the state of each policy was at a time, by the record of what happened before it. Pure. */
 import { defined } from '../core/model/defined.ts';
+import { isSameJson } from '../core/model/untyped.ts';
 import type { NoticeKind } from '../core/model/notice.ts';
 import type { ActivityEntry } from '../service/api/activity-view.ts';
 
@@ -43,7 +44,7 @@ export function collectStates(at: number): { add(entry: ActivityEntry): void; st
       const before = states.get(key);
       const { kind, tag, digest, base, reason, message, workloads } = entry;
       const sets = setsImage.has(kind);
-      const image = sets ? { ...defined({ tag, digest, base }), since: entry.at } : before?.image;
+      const image = sets ? sinceThen({ ...defined({ tag, digest, base }), since: entry.at }, before?.image) : before?.image;
       states.set(key, {
         kind: of,
         ...defined({ namespace }),
@@ -59,4 +60,10 @@ export function collectStates(at: number): { add(entry: ActivityEntry): void; st
           (a, b) => (a.namespace ?? '').localeCompare(b.namespace ?? '') || a.name.localeCompare(b.name) || a.kind.localeCompare(b.kind),
         ),
   };
+}
+
+/** The image since it was set: its rollout ends later. */
+function sinceThen(image: NonNullable<StateThen['image']>, before: StateThen['image']): NonNullable<StateThen['image']> {
+  const { since, ...same } = image;
+  return { ...same, since: before !== undefined && isSameJson({ ...same, since: before.since }, before) ? before.since : since };
 }

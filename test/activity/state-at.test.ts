@@ -39,7 +39,8 @@ for (const [minute, expected] of [
   [1, [['web', '1.4.1', timeAt(1), 'Updated', undefined]]],
   [2, [['web', '1.4.1', timeAt(1), 'Updated', true]]],
   [3, [['web', '1.4.1', timeAt(1), 'Updated', undefined]]],
-  [5, [['web', '1.4.2', timeAt(5), 'RolloutFailed', undefined]]],
+  // An image runs since it was set, and not since its rollout was over.
+  [5, [['web', '1.4.2', timeAt(4), 'RolloutFailed', undefined]]],
   [6, [['web', '1.4.1', timeAt(6), 'RolledBack', undefined]]],
   // What is blocked does not run.
   [7, [['web', '1.4.1', timeAt(6), 'Blocked', undefined]]],

@@ -4,7 +4,7 @@ import { defined } from './defined.ts';
 import { actionKeys, maxReason, type ActionName, type PolicyActions, type RequestedAction } from './policy-actions.ts';
 import { formatApproval } from './named-approvals.ts';
 import { formatHold } from './named-hold.ts';
-import { noticeKinds, noticeSubjects, type IdentifiedNotice } from './notice.ts';
+import { noticeKinds, noticeSubjects, type IdentifiedNotice, type NoticeKind } from './notice.ts';
 import { hashId } from './push-event.ts';
 import { cut } from './text.ts';
 import { isSameJson } from './untyped.ts';
@@ -60,8 +60,11 @@ export interface IdentifiedActivity {
   readonly activity: Activity;
 }
 
-/** The activity that a notice reports. */
-export function activityOf({ notice, identity }: IdentifiedNotice): IdentifiedActivity {
+/** The kinds of notices that have the time of the change whose rollout is over. */
+const ends: ReadonlySet<NoticeKind> = new Set(['RolledOut', 'RolloutFailed']);
+
+/** The activity that a notice reports. The end of a rollout happens when it is found, not when the image was changed. */
+export function activityOf({ notice, identity }: IdentifiedNotice, foundAt: string = notice.at): IdentifiedActivity {
   const { subject, images: _, nextStep: _next, eventId, message, ...rest } = notice;
   const { uid: _uid, ...named } = subject;
   const { from, workloads, ...others } = rest;
@@ -70,6 +73,7 @@ export function activityOf({ notice, identity }: IdentifiedNotice): IdentifiedAc
     activity: {
       type: 'change',
       ...others,
+      at: ends.has(notice.kind) ? foundAt : notice.at,
       subject: named,
       ...(from && { from: [...from] }),
       ...(workloads && { workloads: [...workloads] }),

@@ -43,7 +43,7 @@ export function policyNotices(
       return {
         kind,
         subject,
-        ...describeEntries(entries, after),
+        ...describeEntries(kind, entries, after),
         ...defined({ share, undone }),
         ...(interim && { interim }),
         ...push,
@@ -97,17 +97,19 @@ function byImage(changes: readonly Change[]): HistoryEntry[][] {
   return [...groups.values()].map((group) => group.map(({ entry }) => entry));
 }
 
-function describeEntries(entries: readonly HistoryEntry[], after: PolicyStatus): Details {
+function describeEntries(kind: NoticeKind, entries: readonly HistoryEntry[], after: PolicyStatus): Details {
   const { rejected = [] } = after;
   const { tag, digest, setDigest, trigger } = entries[0] ?? {};
   const isBack = trigger === 'Rollback';
   const from = unique(entries.flatMap((entry) => entry.from ?? []));
   // What is said about a rollback is why the image that it replaces was left.
   const undone = isBack ? undoneBy(entries, after) : [];
-  const left = isBack ? undone : entries.slice(0, 1);
+  // An image that was rejected before, and released, is not left when it is applied again or is out.
+  const left = isBack ? undone : kind === 'RolloutFailed' ? entries.slice(0, 1) : [];
   const rejection = rejected.find((one) => left.some((entry) => isRejectionOf(one, entry)));
   return {
-    at: entries.map((entry) => entry.at).reduce((first, at) => (at < first ? at : first)),
+    // The image may be out on some workloads since earlier changes to it.
+    at: entries.map((entry) => entry.at).reduce((one, at) => ((kind === 'RolledOut' ? at > one : at < one) ? at : one)),
     ...defined({ tag, digest, setDigest, alongside: alongsideOf(entries) }),
     ...(from.length > 0 && { from }),
     workloads: unique(entries.map(formatWorkload)).sort(),

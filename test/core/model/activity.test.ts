@@ -8,7 +8,7 @@ import { digestOf } from './samples.ts';
 const now = new Date('2026-11-28T12:00:00.000Z');
 const policy: Requestable = { namespace: 'shop', name: 'web', uid: 'u1' };
 const rollbackTo = 'previous 2026-11-28T11:59:59Z';
-const subject = { kind: 'ImagePolicy', namespace: 'shop', name: 'web' };
+const subject = { kind: 'ImagePolicy', namespace: 'shop', name: 'web' } as const;
 
 test('a new request is recorded with who made it and why', () => {
   const after = { ...policy, actions: { rollbackTo }, requested: { action: 'rollback', user: 'ada', reason: 'payments fail' } } as const;
@@ -105,4 +105,11 @@ test('each new approval of a policy with several approvers is recorded once, as 
     [{ type: 'action', at: now.toISOString(), action: 'approve', subject, value: `1.4.2@${digestOf('a')}`, user: 'bob', why: 'tested' }],
   );
   assert.equal(activitySchema.safeParse(found[0]?.activity).success, true);
+});
+
+test('the end of a rollout is recorded at the time at which it was found, and a change at the time of the change', () => {
+  const [at, foundAt] = ['2026-11-28T12:00:00Z', '2026-11-28T12:10:00Z'];
+  const timeOf = (kind: Notice['kind']) =>
+    activityOf({ notice: { kind, subject: { ...subject, uid: 'u1' }, at, tag: '1.4.1' }, identity: ['u1', kind] }, foundAt).activity.at;
+  assert.deepEqual((['Updated', 'RolledBack', 'RolloutFailed', 'RolledOut'] as const).map(timeOf), [at, at, foundAt, foundAt]);
 });

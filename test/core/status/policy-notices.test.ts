@@ -216,6 +216,27 @@ describe('notices between two statuses', () => {
     }
   });
 
+  it('the notice that an image is out again has the time of its last change, and not of an earlier one', () => {
+    const history = [
+      { ...back, at: '2026-11-23T11:00:00Z', result: 'RolledOut' as const },
+      { ...failed, at: '2026-11-23T10:59:00Z', result: 'RolledBack' as const },
+      { ...back, at: '2026-11-23T09:00:00Z', result: 'RolledOut' as const },
+    ];
+    const [found] = policyNotices(policy, { before: { history, rollouts: counts(1) }, after: { history, rollouts: counts(0) } }, now);
+    assert.deepEqual([found?.notice.kind, found?.notice.at], ['RolledOut', '2026-11-23T11:00:00Z']);
+  });
+
+  it('an image that was rejected and released gets no reason when it is applied again, nor when it is out', () => {
+    const [first] = policyNotices(policy, { before: { rejected }, after: { rejected, history: [entry('web')] } }, now);
+    assert.deepEqual([first?.notice.kind, first?.notice.reason, first?.notice.message], ['Updated', undefined, undefined]);
+    const [before, after] = [
+      { rejected, history: [entry('web')], rollouts: counts(1) },
+      { rejected, history: [out], rollouts: counts(0) },
+    ];
+    const [second] = policyNotices(policy, { before, after }, now);
+    assert.deepEqual([second?.notice.kind, second?.notice.reason, second?.notice.message], ['RolledOut', undefined, undefined]);
+  });
+
   it('a notice from a full history says that there may be more workloads', () => {
     const history = Array.from({ length: 10 }, (_, index) => entry(`web${index}`));
     const [found] = policyNotices(policy, { before: {}, after: { history } }, now);
