@@ -9,6 +9,7 @@ import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
 import type { IdentifiedNotice, Notice, NoticeKind, Share } from '../model/notice.ts';
 import { isTriggered } from '../model/is-triggered.ts';
 import { maxListed, type Condition, type HistoryEntry, type PolicyStatus, type RejectedImage } from '../model/policy-status.ts';
+import { isSameContainer } from '../plan/past.ts';
 import { isRejectionOf } from '../plan/rejections.ts';
 import { whyNoRollback } from '../rollout/automatic-rollback.ts';
 import { formatWorkload, workloadKey } from '../model/workload.ts';
@@ -53,7 +54,7 @@ export function policyNotices(
     ...about('Updated', isNew),
     ...about('RolloutFailed', isFailure),
     ...about('RolledBack', isRollback),
-    ...(isRolledOut(before, after) ? about('RolledOut', ({ entry }) => isLastOut(entry, after)) : []),
+    ...(isRolledOut(before, after) ? about('RolledOut', ({ entry }) => isLastOut(entry, after) && !isReplaced(entry, after)) : []),
     ...approvals(before, after).map((found) => ({ kind: 'ApprovalRequired' as const, subject, at, ...found, ...own })),
     ...endings(before, after).map((found) => ({ subject, at, ...found, ...own })),
     ...blocks(before, after).map((found) => ({ kind: 'Blocked' as const, subject, at, ...found, ...own })),
@@ -173,6 +174,11 @@ function isRolledOut(before: PolicyStatus, { rollouts, waiting }: PolicyStatus):
 function isLastOut(entry: HistoryEntry, { history = [] }: PolicyStatus): boolean {
   const [last] = history;
   return entry.result === 'RolledOut' && last !== undefined && entry.tag === last.tag && isSameWhole(entry, last);
+}
+
+/** Whether a later change of the same container is rolled out, too: what the image replaced before says nothing about this time. */
+function isReplaced(entry: HistoryEntry, { history = [] }: PolicyStatus): boolean {
+  return history.slice(0, history.indexOf(entry)).some((one) => one.result === 'RolledOut' && isSameContainer(one, entry));
 }
 
 function approvals(before: PolicyStatus, after: PolicyStatus): Partial<Details>[] {

@@ -216,14 +216,15 @@ describe('notices between two statuses', () => {
     }
   });
 
-  it('the notice that an image is out again has the time of its last change, and not of an earlier one', () => {
+  it('the notice that an image is out again has the time of its last change and what that replaced, and not those of an earlier one', () => {
     const history = [
       { ...back, at: '2026-11-23T11:00:00Z', result: 'RolledOut' as const },
       { ...failed, at: '2026-11-23T10:59:00Z', result: 'RolledBack' as const },
-      { ...back, at: '2026-11-23T09:00:00Z', result: 'RolledOut' as const },
+      { ...back, at: '2026-11-23T09:00:00Z', from: 'r/shop/web:1.2.0', result: 'RolledOut' as const },
     ];
     const [found] = policyNotices(policy, { before: { history, rollouts: counts(1) }, after: { history, rollouts: counts(0) } }, now);
-    assert.deepEqual([found?.notice.kind, found?.notice.at], ['RolledOut', '2026-11-23T11:00:00Z']);
+    const { kind, at, from } = found?.notice ?? {};
+    assert.deepEqual([kind, at, from], ['RolledOut', '2026-11-23T11:00:00Z', ['r/shop/web:1.1.0']]);
   });
 
   it('an image that was rejected and released gets no reason when it is applied again, nor when it is out', () => {
