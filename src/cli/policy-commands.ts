@@ -4,9 +4,7 @@ import { type ApiTarget, serviceOptions, callApi } from '../service/command-line
 import { ApiError } from '../service/command-line/api-error.ts';
 import type { NamespaceAnswer } from '../service/api/namespaces-api.ts';
 import type { PolicyStatus } from '../core/model/policy-status.ts';
-import { holdOf } from '../core/model/release-holds.ts';
 import { actionAnnotations, parseRollback } from '../core/model/policy-actions.ts';
-import { isReason, reasons } from '../core/model/reasons.ts';
 import { parseDuration } from '../core/model/text.ts';
 import { defineCommand, type Terminal, UsageError } from '../service/command-line/command.ts';
 import { describeStatus, policyStatusOf, trueCondition, waitForStatus } from './describe-status.ts';
@@ -178,43 +176,6 @@ function reportNoAnswer({ namespace, name }: PolicyClient, timeout: string, term
 function printStatus(terminal: Terminal, output: 'text' | 'json' | 'yaml' | undefined, status: PolicyStatus, end?: string): void {
   const lines = () => [...describeStatus(status), ...(end === undefined ? [] : [printable(end)])];
   print(terminal, output, status, () => fit(`${lines().join('\n')}\n`, terminal));
-}
-
-export const release = defineCommand({
-  name: 'release',
-  summary: summaries.release,
-  about: `Writes the annotation ${actionAnnotations.release} with the current time: every hold that began before then is released, and the selected image is applied.`,
-  arguments: [anyPolicyArgument],
-  options: { ...actOptions, ...reasonOption },
-  examples: [['release web', 'apply what the policy selects, although it is held']],
-  run({ output, reason, ...values }, [text], terminal) {
-    return withAnyPolicy(text, values, terminal, async ({ namespace, name, resourceName, read, request }) => {
-      const status = policyStatusOf(await read());
-      const held = holdOf(status);
-      const time = latestTime(status, new Date());
-      await request('release', time, reason);
-      const selected = status.latest === undefined ? 'what it selects' : status.latest.tag;
-      const sentence =
-        held === undefined
-          ? `nothing was held: ${namespace}/${name} is as it was`
-          : `released ${namespace}/${name}, which was held since ${held.since} (${held.reason}${isReason(held.reason) ? `: ${reasons[held.reason]}` : ''}); image-watcher applies ${selected} now`;
-      printDone(terminal, output, sentence, {
-        namespace,
-        name,
-        resourceName,
-        release: time,
-        ...defined({ held }),
-      });
-      return 0;
-    });
-  },
-});
-
-/** The time of a release. It is never before the holds to be released, even if the clock of this machine is behind. */
-function latestTime({ conditions = [], rejected = [], reverted = [] }: PolicyStatus, now: Date): string {
-  const held = [...conditions.map(({ lastTransitionTime }) => lastTransitionTime), ...[...rejected, ...reverted].map(({ at }) => at)];
-  const times = held.map((time) => Date.parse(time)).filter((time) => !Number.isNaN(time));
-  return new Date(Math.max(now.getTime(), ...times)).toISOString();
 }
 
 export const suspend = suspendCommand('suspend', true, {

@@ -174,7 +174,7 @@ describe('commands on a cluster', () => {
         [code, out],
         [
           0,
-          `released ${world.namespace}/held, which was held since ${at} (Held: a manual change replaced our image, and stays until there is a newer one); image-watcher applies 1.4.0 now\n`,
+          `released ${world.namespace}/held, which was held since ${at} (Held: a manual change replaced our image, and stays until there is a newer one); 1.4.0 is applied unless something else is in its way: see "image-watcher explain ${world.namespace}/held"\n`,
         ],
       );
       assert.deepEqual(JSON.parse((await run('release', ['held', '-o', 'json'])).out).held, { reason: 'Held', since: at });

@@ -1,7 +1,9 @@
 /** What the commands say that a request has done, at a real API server. */
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
-import { readRequest } from '../../src/core/model/policy-actions.ts';
+import { holdAnnotation } from '../../src/core/model/named-hold.ts';
+import { holdOn } from '../../src/core/model/promotion.ts';
+import { readActions, readRequest } from '../../src/core/model/policy-actions.ts';
 import { runCommand } from './run-command.ts';
 import { at, condition, startCliWorld, statusOf, type CliWorld } from './cluster-world.ts';
 
@@ -24,6 +26,33 @@ it('release does not claim that nothing was held when it ends a wait after too m
   );
   const { out } = await runCommand('release', ['web', '--kubeconfig', world.kubeconfig]);
   assert.doesNotMatch(out, /nothing was held/);
+});
+
+it('release says that it ends a hold while nothing waits, also one that another clock has dated, and which hold it does not end', async () => {
+  const holdOf = async (name: string, hold: string) => {
+    await world.create(name);
+    await world.cluster.request('PATCH', world.pathOf(name), { metadata: { annotations: { [holdAnnotation]: hold } } });
+    const { out } = await runCommand('release', [name, '--kubeconfig', world.kubeconfig]);
+    const { metadata } = (await world.cluster.request('GET', world.pathOf(name))) as { metadata: { annotations: object } };
+    return { out, keeps: holdOn({}, readActions({ ...metadata.annotations }), new Date(Date.now() + 60_000)) !== undefined };
+  };
+  const past = await holdOf('held-past', '2026-03-01T12:00:00Z ada@example.com\nsale');
+  assert.match(
+    past.out,
+    /^released \S+\/held-past, which was on hold \(since 2026-03-01T12:00:00\.000Z by ada@example\.com: sale\); .* is applied unless /,
+  );
+  assert.equal(past.keeps, false);
+  const ahead = await holdOf('held-ahead', `${new Date(Date.now() + 30_000).toISOString()} ada@example.com`);
+  assert.match(ahead.out, /^released /);
+  assert.equal(ahead.keeps, false);
+  for (const [name, text] of [
+    ['held-text', 'sale'],
+    ['held-far', '2999-01-01T00:00:00Z ada@example.com'],
+  ] as const) {
+    const { out, keeps } = await holdOf(name, text);
+    assert.match(out, /^nothing was held: .* it stays on hold \(.*\): remove the annotation operator\.technomad\.dev\/hold/);
+    assert.equal(keeps, true);
+  }
 });
 
 it('release writes the user, as the API server knows the caller, and the reason of the request', async () => {
