@@ -146,13 +146,15 @@ interface Announcement {
  */
 export function noteRetagged(
   outcome: Outcome,
-  { spec, status: { latest } }: Pick<ImagePolicy, 'spec' | 'status'>,
+  { spec, status: { latest, history = [] } }: Pick<ImagePolicy, 'spec' | 'status'>,
   { announced, hint }: Announcement,
 ): Outcome {
   const pinsTags = isUsable(spec) && spec.pin === 'Tag';
   if (!announced || !pinsTags || outcome.kind !== 'unchanged' || outcome.reason !== 'UpToDate') return outcome;
-  if (hint?.digest === undefined || hint.tag !== outcome.tag || latest?.tag !== hint.tag) return outcome;
-  if (latest.digest === undefined || latest.digest === hint.digest) return outcome;
-  const message = `${hint.tag} was pushed again: it was ${latest.digest}, and is announced as ${hint.digest}; the policy pins tags, so nothing changes`;
+  if (hint?.digest === undefined || hint.tag !== outcome.tag) return outcome;
+  // What was applied under the tag says more than what the registry has shown since.
+  const applied = history.find(({ tag, digest }) => tag === hint.tag && digest !== undefined) ?? latest;
+  if (applied?.tag !== hint.tag || applied.digest === undefined || applied.digest === hint.digest) return outcome;
+  const message = `${hint.tag} was pushed again: it was ${applied.digest}, and is announced as ${hint.digest}; the policy pins tags, so nothing changes`;
   return { ...outcome, reason: 'Retagged', message, ...(outcome.running !== undefined && { running: `${outcome.running}; ${message}` }) };
 }

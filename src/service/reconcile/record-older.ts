@@ -83,6 +83,8 @@ function statesIn({ conditions = [] }: PolicyStatus): string {
 export function broughtBy({ uid, status }: ImagePolicy, outcome: Outcome, { eventId, pushed }: ReconcileCause): string | undefined {
   const { kind, changes, tag, digest, ours = [] } = outcome;
   if (eventId === undefined || changes !== undefined || tag === undefined || (kind !== 'unchanged' && kind !== 'waiting')) return undefined;
+  // The tag has other content than what the other push has brought.
+  if (outcome.reason === 'Retagged') return undefined;
   // What is said of the image that it has to wait behind is not said of its own.
   if (pushed !== undefined && pushed.tag !== tag) return undefined;
   const applied = ours.find(({ update }) => update?.policy === uid && update.event !== undefined)?.update?.event;

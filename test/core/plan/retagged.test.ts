@@ -16,6 +16,26 @@ test('a tag that moved is reported with both digests', () => {
   assert.ok(outcome.running?.startsWith('runs 1.3.0; 1.3.0 was pushed again'));
 });
 
+test('a tag that was applied before another one was selected is compared with what was applied', () => {
+  const applied = {
+    kind: 'Deployment',
+    namespace: 'shop',
+    name: 'web',
+    container: 'c0',
+    to: 'r/shop/web:1.3.0',
+    trigger: 'Webhook',
+  } as const;
+  const entry = { ...applied, tag: '1.3.0', digest: digestOf('a'), at: latest.selectedAt, result: 'RolledOut' } as const;
+  for (const selected of [
+    { ...latest, tag: '1.4.0' },
+    { ...latest, digest: digestOf('b') },
+  ]) {
+    const since = policyOf({ status: { latest: selected, history: [entry] } });
+    assert.equal(noteRetagged(upToDate, since, moved).reason, 'Retagged');
+    assert.equal(noteRetagged(upToDate, since, { ...moved, hint: { tag: '1.3.0', digest: digestOf('a') } }), upToDate);
+  }
+});
+
 const rows: readonly (readonly [string, ...Parameters<typeof noteRetagged>])[] = [
   ['the known digest', upToDate, policy, { ...moved, hint: { tag: '1.3.0', digest: digestOf('a') } }],
   ['no digest', upToDate, policy, { announced: true, hint: { tag: '1.3.0' } }],

@@ -186,6 +186,16 @@ test('a repeated push of an image refers to the push that has brought it, whethe
   }
 });
 
+test('a push of other content under the tag that runs is not taken for the push whose image runs', async () => {
+  const world = start();
+  await push(world, 'first', '1.3.0', b);
+  await push(world, 'moved', '1.3.0', c);
+  const { reason, broughtBy } = world.results.get('moved shop/web') ?? {};
+  assert.deepEqual([reason, broughtBy], ['Retagged', undefined]);
+  await push(world, 'newer', '1.4.0', digestOf('d'));
+  assert.equal(world.results.get('first shop/web')?.kind, 'updated');
+});
+
 test('a push whose digest the registry does not have is recorded with the digest that it has', async () => {
   const world = start();
   world.tags.set('1.3.0', b);
