@@ -1,5 +1,4 @@
 /** The commands that act on one policy. They write an annotation or a field of it with the caller's own rights. */
-import { defined } from '../core/model/defined.ts';
 import { type ApiTarget, serviceOptions, callApi } from '../service/command-line/api-client.ts';
 import { ApiError } from '../service/command-line/api-error.ts';
 import type { NamespaceAnswer } from '../service/api/namespaces-api.ts';

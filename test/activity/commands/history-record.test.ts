@@ -97,7 +97,7 @@ test('history reports a record that is missing or cannot be read, and wrong opti
 });
 
 const expected = [
-  `shop/web  1.4.2  since ${timeAt(3)}  Deployment shop/web`,
+  `shop/web  1.4.2  since ${timeAt(2)}  Deployment shop/web`,
   `    RolloutFailed ${timeAt(3)}: RolloutFailed: exit \\u{1b}[31m1`,
 ];
 
