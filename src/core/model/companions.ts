@@ -59,7 +59,7 @@ export function imagesOfSet(repository: Repository, digest: string, companions: 
 }
 
 /** The name of a candidate in messages, with its companions: `1.5.0 with docker.io/shop/proxy:1.5.0`. */
-export function nameOfSet({ tag, companions = [] }: Pick<Candidate, 'tag' | 'companions'>): string {
+export function nameOfSet({ tag, companions = [] }: Candidate): string {
   if (companions.length === 0) return tag;
   const others = companions.map((one) => `${one.image}:${one.tag}`).join(' and ');
   return `${tag} with ${others}`;

@@ -25,9 +25,7 @@ const maxRows = 10;
 export const stageStates = ['Healthy', 'Runs', 'RollingOut', 'Failed', 'Approval', 'NotCopied', 'Waits', 'Ran'] as const;
 
 /** A policy that images pass: itself as far as it may be read, or only what a follower has seen of it. */
-export type Environment = ReadPolicy | Followed;
-type ReadPolicy = Pick<ImagePolicy, 'namespace' | 'name' | 'spec' | 'status'>;
-
+export type Environment = ImagePolicy | Followed;
 /** Where an image is in one policy. Times are RFC 3339. */
 export interface Stage extends PolicyName {
   readonly state: (typeof stageStates)[number];
@@ -60,7 +58,7 @@ export function imagesOnTheirWay(environments: readonly Environment[]): readonly
   });
 }
 
-function isRead(environment: Environment): environment is ReadPolicy {
+function isRead(environment: Environment): environment is ImagePolicy {
   return 'status' in environment;
 }
 

@@ -52,7 +52,7 @@ export interface ImageSource extends Repository {
 }
 
 /** A key for the access of a source. Only sources with the same key share answers, tokens and polls. */
-export function accessKey({ access }: Pick<ImageSource, 'access'>): string {
+export function accessKey({ access }: ImageSource): string {
   return (access?.secrets ?? []).map(({ namespace, name }) => `${namespace}/${name}`).join(',');
 }
 

@@ -20,8 +20,8 @@ export function isTriggered({ trigger, history = [] }: PolicyStatus, { at, tag, 
  * What was applied before and is changed back for another cause than a wait, such as a workload that somebody has changed, is not the push's any more.
  */
 export function selectingPush(
-  { latest, waiting, announced, trigger, history = [] }: Pick<PolicyStatus, 'latest' | 'waiting' | 'announced' | 'trigger' | 'history'>,
-  { tag, digest }: Pick<Candidate, 'tag' | 'digest'>,
+  { latest, waiting, announced, trigger, history = [] }: PolicyStatus,
+  { tag, digest }: Candidate,
   cause: TriggerSource | undefined,
 ): string | undefined {
   const isIt = (one: { readonly tag?: string; readonly digest?: string } | undefined) => one?.tag === tag && one.digest === digest;

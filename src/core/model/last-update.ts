@@ -152,7 +152,7 @@ export function timeAfter(last: string | undefined, now: Date): Date {
 }
 
 /** The tag that a container was changed to; empty if there was none. */
-export function updatedTag({ to, tag }: Pick<LastUpdate, 'to' | 'tag'>): string {
+export function updatedTag({ to, tag }: LastUpdate): string {
   return tryParseImageReference(to)?.tag ?? tag ?? '';
 }
 

@@ -93,7 +93,7 @@ export function matchingDefaults({ namespaces }: NamespaceRules, namespace: stri
 }
 
 /** Whether a setting may have a default. What replaces one given tag has none of minAge: the BaseImagePolicy whose rebased image it is has waited for that of the base. */
-export function takesDefault({ origins, strategy }: Pick<PolicySpec, 'origins' | 'strategy'>, setting: DefaultedSetting): boolean {
+export function takesDefault({ origins, strategy }: PolicySpec, setting: DefaultedSetting): boolean {
   return origins[setting] !== 'policy' && (setting !== 'minAge' || strategy.replaces === undefined);
 }
 

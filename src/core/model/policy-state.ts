@@ -34,7 +34,7 @@ export type PolicyState = (typeof policyStates)[number];
 const failures: ReadonlySet<string> = new Set(['RolloutFailed', 'RejectedDigest', 'BaseRejected']);
 
 /** The state of a policy in one word. */
-export function stateOf({ spec, status }: Pick<ImagePolicy, 'spec' | 'status'>): PolicyState {
+export function stateOf({ spec, status }: ImagePolicy): PolicyState {
   return stateFrom(spec.suspended === true, status.conditions ?? []);
 }
 

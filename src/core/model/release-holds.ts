@@ -13,10 +13,8 @@ export interface Hold {
   readonly since: string;
 }
 
-type HoldingStatus = Pick<PolicyStatus, 'conditions' | 'waiting' | 'latest' | 'rejected'>;
-
 /** The hold that a release of this time ends; undefined if there is none. Without a time, it is the hold that a release would end now. */
-export function holdOf(status: HoldingStatus, released?: Date): Hold | undefined {
+export function holdOf(status: PolicyStatus, released?: Date): Hold | undefined {
   const { conditions = [], waiting } = status;
   const found = conditions.find((condition) => condition.status === 'True' && isHold(condition, status, released));
   if (found !== undefined) return { reason: found.reason, since: found.lastTransitionTime };
@@ -26,12 +24,12 @@ export function holdOf(status: HoldingStatus, released?: Date): Hold | undefined
 }
 
 /** Whether the policy waits because of a hold, so that a release may end the wait. */
-export function isHoldingWait({ waiting }: HoldingStatus): boolean {
+export function isHoldingWait({ waiting }: PolicyStatus): boolean {
   return waiting !== undefined && holdReasons.has(waiting.reason);
 }
 
 /** Whether a condition is a hold. Stalled may also be about the image that replaced a rejected one and failed as well. */
-function isHold({ type, reason }: Condition, { latest, rejected = [] }: HoldingStatus, released?: Date): boolean {
+function isHold({ type, reason }: Condition, { latest, rejected = [] }: PolicyStatus, released?: Date): boolean {
   if (type === 'Held') return true;
   if (type !== 'Stalled') return false;
   if (holdReasons.has(reason)) return true;

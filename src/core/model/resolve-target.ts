@@ -61,7 +61,7 @@ export function matchesTarget(target: PolicyTarget, workload: WorkloadRef & Pick
 }
 
 /** The kinds of a policy's targets. They must be known before the policy can be evaluated. */
-export function wantedKinds({ spec }: Pick<ImagePolicy, 'spec'>): KindRef[] {
+export function wantedKinds({ spec }: ImagePolicy): KindRef[] {
   const { targets = [] } = scopeOf(spec) ?? {};
   return targets.flatMap(kindsOf);
 }

@@ -73,7 +73,7 @@ export function deadlineOfCheck({ forMs = 0, timeoutMs }: CheckSettings, { start
 }
 
 /** Whether a record is about an image. An unknown digest says nothing about an image whose digest is known: the tag may have moved in between. */
-export function isOfImage(record: Pick<CheckRecord, 'tag' | 'digest'>, { tag, digest }: Candidate): boolean {
+export function isOfImage(record: CheckRecord, { tag, digest }: Candidate): boolean {
   return record.tag === tag && record.digest === digest;
 }
 

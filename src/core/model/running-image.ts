@@ -19,7 +19,7 @@ export interface KnownImages {
 }
 
 /** The tag of a running image, `latest` if it has neither tag nor digest. Undefined for a digest whose tag is not known. */
-export function runningTag({ tag, digest }: Pick<ImageReference, 'tag' | 'digest'>, known: KnownImages): string | undefined {
+export function runningTag({ tag, digest }: ImageReference, known: KnownImages): string | undefined {
   if (tag !== undefined || digest === undefined) return tag ?? 'latest';
   const { candidate, status = {}, workload, container = '' } = known;
   if (candidate?.digest === digest) return candidate.tag;

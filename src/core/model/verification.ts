@@ -24,7 +24,7 @@ export type VerificationResult =
   | { readonly kind: 'invalid'; readonly why: string };
 
 /** The Secrets with keys for a policy's verification, and for attestations. A change of one of them may fix a policy that is Stalled because of its keys. */
-export function verificationSecrets({ namespace, spec }: Pick<ImagePolicy, 'namespace' | 'spec'>): readonly SecretRef[] {
+export function verificationSecrets({ namespace, spec }: ImagePolicy): readonly SecretRef[] {
   const { verification, vulnerabilities } = isUsable(spec) ? spec : {};
   const { keys = [], provenance = [] } = verification ?? {};
   return [...new Set([...keys, ...provenance, ...(vulnerabilities?.attestations?.keys ?? [])].map(({ secret }) => secret))].map((name) => ({

@@ -42,7 +42,7 @@ export function waitingFixOf(policy: Policy): WaitingFix | undefined {
 }
 
 /** The highest severity of the vulnerabilities that a new image fixes. */
-function severityOfFix({ fixes }: Pick<WaitingFix, 'fixes'>): VulnerabilitySeverity {
+function severityOfFix({ fixes }: WaitingFix): VulnerabilitySeverity {
   return fixes[0]?.severity ?? 'Unknown';
 }
 

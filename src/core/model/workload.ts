@@ -123,7 +123,7 @@ export function findContainer({ containers, initContainers = [], volumes = [] }:
 }
 
 /** Whether something reports how a change of the workload is carried out. */
-export function rollsOut({ rollout, installation, restarts }: Pick<Workload, 'rollout' | 'installation' | 'restarts'>): boolean {
+export function rollsOut({ rollout, installation, restarts }: Workload): boolean {
   return (rollout ?? installation ?? restarts) !== undefined;
 }
 

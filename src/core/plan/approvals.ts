@@ -66,7 +66,7 @@ function approvalsOf({ actions }: Pick<Approvable, 'actions'>, { tag, digest }: 
 }
 
 /** The time in which approvals of this image count; undefined if it is not pending, or the policy was changed since it was. */
-function roundOf({ status, generation }: Pick<Approvable, 'status' | 'generation'>, { tag, digest }: Image): ApprovalRound | undefined {
+function roundOf({ status, generation }: Approvable, { tag, digest }: Image): ApprovalRound | undefined {
   const round = status?.approvals;
   return round !== undefined && round.tag === tag && round.digest === digest && round.generation === generation ? round : undefined;
 }

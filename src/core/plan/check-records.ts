@@ -70,7 +70,7 @@ function beginOf({ status, actions }: CheckOwner, image: Candidate, now: Date): 
 }
 
 /** What a check says, for people: `the check smoke failed: …`. */
-export function describeRecord({ name, state, message }: Pick<CheckRecord, 'name' | 'state' | 'message'>): string {
+export function describeRecord({ name, state, message }: CheckRecord): string {
   const what = { Running: 'has no verdict yet', Passed: 'passed', Failed: 'failed', TimedOut: 'gave no verdict in time' }[state];
   return `the check ${name} ${what}${message === undefined ? '' : `: ${message}`}`;
 }

@@ -7,7 +7,7 @@ import type { UpdatePlan } from './plan-update.ts';
  * Whether a candidate named by a push or the like is the image that the policy selects of all tags, as far as can be known without listing them. Never true for
  * one that is older than the last selection or than the running image.
  */
-export function isSelection(candidate: Candidate, spec: PolicySpec, { status }: Pick<ImagePolicy, 'status'>, plan: UpdatePlan): boolean {
+export function isSelection(candidate: Candidate, spec: PolicySpec, { status }: ImagePolicy, plan: UpdatePlan): boolean {
   const { strategy } = spec;
   if (strategy.mutableTag !== undefined || strategy.isProven === true) return true;
   const before = status.latest;

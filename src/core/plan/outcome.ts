@@ -269,7 +269,7 @@ function stateOf({ reason, message }: UnchangedContainer, problem: TargetPlan['p
 }
 
 /** The outcome of every reconcile of a suspended policy, without any request or change. Undefined for a policy that is not suspended. */
-export function suspendedOutcome({ spec }: Pick<ImagePolicy, 'spec'>): Outcome | undefined {
+export function suspendedOutcome({ spec }: ImagePolicy): Outcome | undefined {
   if (spec.suspended !== true) return undefined;
   if ('heldBecause' in spec && spec.heldBecause !== undefined)
     return { kind: 'suspended', reason: 'Suspended', message: `nothing is checked or changed, because ${spec.heldBecause}` };

@@ -199,7 +199,7 @@ function planContainer(
 }
 
 /** The running image, if it is of the policy's repository. */
-function readOwn(image: string, { spec, aliases }: Pick<PlanInput, 'spec' | 'aliases'>): ImageReference | undefined {
+function readOwn(image: string, { spec, aliases }: PlanInput): ImageReference | undefined {
   const running = tryParseImageReference(image, aliases);
   return running !== undefined && sameRepository(running.repository, spec.repository) ? running : undefined;
 }

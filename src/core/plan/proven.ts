@@ -35,7 +35,7 @@ export interface FollowedNow {
 }
 
 /** What the policies that a policy follows show, from the caches; none if it follows none. */
-export function followedBy(policy: Asker & PolicyName, { after }: Pick<PolicySpec, 'after'>, view: FollowView): readonly Followed[] {
+export function followedBy(policy: Asker & PolicyName, { after }: PolicySpec, view: FollowView): readonly Followed[] {
   const { findPolicy } = view;
   if (after === undefined) return [];
   if (findPolicy === undefined) return after.policies.map((name) => ({ ...name, message: 'other policies are not known here' }));
@@ -48,11 +48,7 @@ export function followedBy(policy: Asker & PolicyName, { after }: Pick<PolicySpe
 }
 
 /** What the followed policies show to a policy that follows itself through them; undefined if it does not. */
-export function whyCircular(
-  policy: PolicyName,
-  after: ProofRules,
-  { findPolicy }: Pick<FollowView, 'findPolicy'>,
-): readonly Followed[] | undefined {
+export function whyCircular(policy: PolicyName, after: ProofRules, { findPolicy }: FollowView): readonly Followed[] | undefined {
   const isCircular = isInCycle(policy, after, findPolicy ?? (() => undefined));
   return isCircular ? after.policies.map((name) => ({ ...name, message: inCycle })) : undefined;
 }
@@ -112,7 +108,7 @@ export function followedOf(name: PolicyName, policy: ImagePolicy | undefined, un
 }
 
 /** Why a policy never shows what it runs, whatever that is, and what to do; undefined if it may. */
-export function whyNeverShown({ rollout, pin, targets }: Pick<PolicySpec, 'rollout' | 'pin' | 'targets'>): string | undefined {
+export function whyNeverShown({ rollout, pin, targets }: PolicySpec): string | undefined {
   if (rollout === undefined) return 'its rollouts are not watched: write rollout.watch: true in it';
   if (pin === 'Tag') return 'it pins tags, and a tag may have moved since its pods started: write update.pin: Digest in it';
   return targets.some(({ fields }) => fields !== undefined)

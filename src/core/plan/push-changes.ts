@@ -7,7 +7,7 @@ import type { AppliedChange } from './plan-update.ts';
 
 /** The changes of a push to the targets of a policy. `made` are the known ones; found ones follow. `view`: what the policy may see. */
 export function pushChanges(
-  { uid, spec }: Pick<ImagePolicy, 'uid' | 'spec'>,
+  { uid, spec }: ImagePolicy,
   event: string,
   view: WorkloadView,
   made: readonly AppliedChange[] = [],

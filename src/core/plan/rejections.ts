@@ -9,7 +9,7 @@ import { formatWorkload, type WorkloadRef } from '../model/workload.ts';
 type Whole = Pick<Candidate, 'digest' | 'setDigest'>;
 
 /** The rejection of an image; undefined if there is none. */
-export function findRejection({ rejected = [] }: Pick<PolicyStatus, 'rejected'>, image: Whole): RejectedImage | undefined {
+export function findRejection({ rejected = [] }: PolicyStatus, image: Whole): RejectedImage | undefined {
   return image.digest === undefined ? undefined : rejected.find((one) => isRejectionOf(one, image));
 }
 
@@ -24,7 +24,7 @@ export function addRejection(rejected: readonly RejectedImage[], image: Rejected
 }
 
 /** Whether somebody decided against the image. Nothing has failed then, and nothing that happens later disproves the rejection. */
-export function isDecision({ reason }: Pick<RejectedImage, 'reason'>): boolean {
+export function isDecision({ reason }: RejectedImage): boolean {
   return reason === 'RollbackRequested' || reason === 'RejectedByUser';
 }
 

@@ -156,7 +156,7 @@ function beforeImage(from: string, older: readonly HistoryEntry[], past: Past): 
   return { tag, ...defined({ digest: known }) };
 }
 
-function readImage(text: string, { spec, aliases }: Pick<Past, 'spec' | 'aliases'>): ImageReference | undefined {
+function readImage(text: string, { spec, aliases }: Past): ImageReference | undefined {
   const image = tryParseImageReference(text, aliases);
   return image !== undefined && sameRepository(image.repository, spec.repository) ? image : undefined;
 }

@@ -76,7 +76,7 @@ export interface RunningImage {
 export function runningImagesOf(
   target: PolicyTarget,
   workload: Workload,
-  spec: Pick<PolicyScope, 'repository' | 'strategy'>,
+  spec: PolicyScope,
   { aliases, findWorkload }: Pick<WorkloadView, 'findWorkload'> & { readonly aliases: RegistryAliases },
 ): RunningImage[] {
   if (target.fields !== undefined) {
@@ -146,7 +146,7 @@ interface Announcement {
  */
 export function noteRetagged(
   outcome: Outcome,
-  { spec, status: { latest, history = [] } }: Pick<ImagePolicy, 'spec' | 'status'>,
+  { spec, status: { latest, history = [] } }: ImagePolicy,
   { announced, hint }: Announcement,
 ): Outcome {
   const pinsTags = isUsable(spec) && spec.pin === 'Tag';

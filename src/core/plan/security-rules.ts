@@ -6,7 +6,7 @@ import { listFew } from '../model/text.ts';
 import { isAtLeast, type RuleSeverity, type WaitException } from '../model/vulnerabilities.ts';
 
 /** The assessment of an image, by its digest. */
-export function assessmentOf({ digest }: Pick<Candidate, 'digest'>, assessments: readonly Assessment[] = []): Assessment | undefined {
+export function assessmentOf({ digest }: Candidate, assessments: readonly Assessment[] = []): Assessment | undefined {
   return digest === undefined ? undefined : assessments.find((one) => one.digest === digest);
 }
 
@@ -19,7 +19,7 @@ type Excepting = Pick<PolicySpec, (typeof exceptions)[keyof typeof exceptions]>;
 export function exceptionOf(
   wait: string,
   spec: Excepting,
-  image: Pick<Candidate, 'digest'>,
+  image: Candidate,
   assessments: readonly Assessment[] | undefined,
 ): Exception | undefined {
   const field = wait === 'MinAge' || wait === 'Window' ? exceptions[wait] : undefined;

@@ -41,8 +41,6 @@ export interface TargetsView extends WorkloadView, Partial<Pick<ConsentRules, 'n
   readonly targetState?: (target: PolicyTarget, policy: Pick<ImagePolicy, 'namespace'>) => TargetState;
 }
 
-type Policy = Pick<ImagePolicy, 'namespace' | 'spec' | 'status'>;
-
 interface Seen extends SeenContainer {
   readonly container: string;
   readonly image: string;
@@ -50,7 +48,7 @@ interface Seen extends SeenContainer {
 }
 
 /** The containers with the policy's repository, and those of its companions. Undefined while workloads or consents are not known yet, or for a spec whose repository cannot be read. */
-export function seeTargets(policy: Policy, view: TargetsView): readonly Seen[] | undefined {
+export function seeTargets(policy: ImagePolicy, view: TargetsView): readonly Seen[] | undefined {
   const { status, namespace } = policy;
   const spec = scopeOf(policy.spec);
   if (spec === undefined) return undefined;
@@ -95,7 +93,7 @@ export interface Compared {
  * The containers for which a status is outdated: other images, deleted or renamed ones, new ones. A change that the policy itself made a moment ago is left
  * out, because it is about to be reported. Empty if the status is up to date, or if that is not known.
  */
-export function changedTargets(policy: Pick<ImagePolicy, 'uid'> & Policy, view: TargetsView, { now, withNew }: Compared): string[] {
+export function changedTargets(policy: ImagePolicy, view: TargetsView, { now, withNew }: Compared): string[] {
   const seen = seeTargets(policy, view);
   if (seen === undefined) return [];
   const { targets = [], targetCounts } = policy.status;
@@ -120,7 +118,7 @@ export function changedTargets(policy: Pick<ImagePolicy, 'uid'> & Policy, view: 
 /** Compares the containers that the status does not list as a whole, unless one is about to be reported, or new workloads do not count. */
 function changedUnlisted(
   unlisted: readonly Seen[],
-  { uid, status: { targetCounts } }: Pick<ImagePolicy, 'uid'> & Policy,
+  { uid, status: { targetCounts } }: ImagePolicy,
   { now, withNew }: Compared,
   total: number,
 ): string[] {

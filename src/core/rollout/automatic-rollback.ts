@@ -183,7 +183,7 @@ export function whyNoRollback({ from, to, trigger, alongside = [] }: HistoryEntr
 /** Why the policy does not allow a change to be rolled back; reveals nothing about the workload beyond whether the policy targets it. */
 function whyRefused(
   entry: HistoryEntry,
-  { repository, targets, alongside }: Pick<PolicySpec, 'repository' | 'targets' | 'alongside'>,
+  { repository, targets, alongside }: PolicySpec,
   { findWorkload, aliases }: ImageView,
 ): string | undefined {
   for (const { container, from, to } of entry.alongside ?? []) {

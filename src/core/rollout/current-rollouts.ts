@@ -21,7 +21,7 @@ export interface Rollout {
  */
 export function followedWorkloads(
   policy: ImagePolicy,
-  { targets, ...view }: Pick<TargetSnapshot, 'targets'> & ImageView,
+  { targets, ...view }: TargetSnapshot,
 ): { readonly workload: Workload; readonly entries: readonly HistoryEntry[] }[] {
   const { spec } = policy;
   if (!isUsable(spec)) return [];

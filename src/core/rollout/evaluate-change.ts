@@ -55,7 +55,7 @@ function recordOf(policy: ImagePolicy, check: CheckSettings, entry: HistoryEntry
 }
 
 /** Whether the rollout of an image is under way on a workload, by what the caches show; checks left aside. */
-export function isUnderWay(policy: ImagePolicy, image: Pick<CheckRecord, 'tag' | 'digest'>, snapshot: TargetSnapshot): boolean {
+export function isUnderWay(policy: ImagePolicy, image: CheckRecord, snapshot: TargetSnapshot): boolean {
   return rolloutsOf(policy, snapshot).some(({ entry, isOver }) => !isOver && isOfImage(image, entry));
 }
 

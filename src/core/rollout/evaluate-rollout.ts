@@ -115,10 +115,7 @@ function isLate({ updated, cannotCreate }: WorkloadRollout, { timeoutMs }: Rollo
 }
 
 /** When a rollout must be done if nothing pauses it, by the clock of `since`. */
-export function deadlineOf(
-  workload: Pick<RolledOut, 'rollout' | 'fields' | 'containers' | 'initContainers' | 'volumes'>,
-  time: RolloutTime,
-): Date {
+export function deadlineOf(workload: RolledOut, time: RolloutTime): Date {
   const { since, timeoutMs } = time;
   const resumed = Date.parse(workload.rollout?.resumedAt ?? '');
   const laterMs = Number.isNaN(resumed) ? 0 : Math.max(0, resumed - changedAt(workload, time).getTime());

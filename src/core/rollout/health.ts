@@ -33,10 +33,11 @@ interface HealthyNow {
   readonly availableSince?: Date;
 }
 
-type Policy = Pick<ImagePolicy, 'spec' | 'status' | 'generation'>;
-
 /** Finds the image that all targets run, complete and available, as the snapshot shows them. */
-export function healthOf({ spec, status, generation }: Policy, { targets, aliases }: Pick<TargetSnapshot, 'targets' | 'aliases'>): Health {
+export function healthOf(
+  { spec, status, generation }: ImagePolicy,
+  { targets, aliases }: Pick<TargetSnapshot, 'targets' | 'aliases'>,
+): Health {
   const unwatched = whyUnwatched(spec);
   if (unwatched !== undefined || !isUsable(spec)) return { why: unwatched ?? 'its spec cannot be used' };
   // With other targets, the time begins anew.
@@ -107,11 +108,7 @@ export interface HealthCheck {
 }
 
 /** The image for the status; undefined if there is none, or if its time cannot begin before the targets are read. */
-export function nextHealthy(
-  policy: Policy,
-  snapshot: Pick<TargetSnapshot, 'targets' | 'aliases'>,
-  { isFollowed, readAt }: HealthCheck,
-): HealthyImage | undefined {
+export function nextHealthy(policy: ImagePolicy, snapshot: TargetSnapshot, { isFollowed, readAt }: HealthCheck): HealthyImage | undefined {
   const health = isFollowed === false ? { why: 'nobody follows it' } : healthOf(policy, snapshot);
   if ('why' in health) return undefined;
   const { healthy: before } = policy.status;
@@ -129,7 +126,7 @@ function endOfSecond(time: number): number {
 }
 
 /** The status without the image if the snapshot shows that it is not true any more. */
-export function withoutDisproved(status: PolicyStatus, policy: Policy, snapshot: TargetSnapshot): PolicyStatus {
+export function withoutDisproved(status: PolicyStatus, policy: ImagePolicy, snapshot: TargetSnapshot): PolicyStatus {
   const { healthy, ...others } = status;
   if (healthy === undefined) return status;
   const health = healthOf({ ...policy, status }, snapshot);
@@ -138,7 +135,7 @@ export function withoutDisproved(status: PolicyStatus, policy: Policy, snapshot:
 
 /** Whether a check has to write another image than the status has: one that begins, has been interrupted, or has ended. */
 export function isHealthOutdated(
-  policy: Policy,
+  policy: ImagePolicy,
   snapshot: Pick<TargetSnapshot, 'targets' | 'aliases'>,
   isFollowed: boolean | undefined,
 ): boolean {

@@ -108,7 +108,7 @@ function checkOf(
 }
 
 /** The state of a workload's spec. A ConfigMap counts no generations. */
-function stateOf({ generation, resourceVersion }: Pick<Workload, 'generation' | 'resourceVersion'>): number | string {
+function stateOf({ generation, resourceVersion }: Workload): number | string {
   return generation > 0 ? generation : `v${resourceVersion}`;
 }
 

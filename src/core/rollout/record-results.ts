@@ -65,7 +65,7 @@ export function rejectRolledBack(policy: ImagePolicy, rollbacks: readonly Rollba
 /** The rejected images, with one that is to blame for the failure of a change. */
 function withRejection(
   rejected: readonly RejectedImage[],
-  { failure, digest, setDigest, tag }: Pick<HistoryEntry, 'failure' | 'digest' | 'setDigest' | 'tag'>,
+  { failure, digest, setDigest, tag }: HistoryEntry,
   now: Date,
 ): readonly RejectedImage[] {
   if (failure?.against !== 'image' || digest === undefined) return rejected;
@@ -227,7 +227,7 @@ function toRollbackEntry({ entry, at }: Rollback, history: readonly HistoryEntry
 }
 
 /** Omits lists that are empty and were absent before. */
-function withLists(status: PolicyStatus, { history, rejected }: Pick<PolicyStatus, 'history' | 'rejected'>): PolicyStatus {
+function withLists(status: PolicyStatus, { history, rejected }: PolicyStatus): PolicyStatus {
   return {
     ...status,
     ...(history !== undefined && (history.length > 0 || status.history !== undefined) && lastChanges(history)),

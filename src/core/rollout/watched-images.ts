@@ -20,7 +20,7 @@ export interface WatchedImage {
 export type ImageView = Pick<TargetSnapshot, 'findWorkload' | 'aliases'>;
 
 /** The images of a pod template, and the charts of the policy in fields of a custom resource. */
-export function watchedImages(workload: Workload, { spec }: Pick<ImagePolicy, 'spec'>, view: ImageView): WatchedImage[] {
+export function watchedImages(workload: Workload, { spec }: ImagePolicy, view: ImageView): WatchedImage[] {
   const images: readonly WatchedImage[] = imagesOf(workload);
   if ((workload.installation ?? workload.restarts) === undefined || !isUsable(spec)) return [...images];
   const charts = followedFields(spec.targets, workload).flatMap((fields): [string, WatchedImage][] => {

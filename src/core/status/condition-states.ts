@@ -43,11 +43,7 @@ export interface RolloutConditions {
  * |   and the image is not to blame  | False | Reconciling: it is tried again; Stalled when it was tried too often |
  * | done, or not watched             |       | Ready as without rollouts                        |
  */
-export function rolloutConditions(
-  policy: Pick<ImagePolicy, 'spec' | 'status'> & RetryOwner,
-  rollouts: readonly RolloutState[],
-  now: Date,
-): RolloutConditions {
+export function rolloutConditions(policy: ImagePolicy & RetryOwner, rollouts: readonly RolloutState[], now: Date): RolloutConditions {
   const { spec, status } = policy;
   if (!isUsable(spec) || spec.rollout === undefined) return { notes: [], held: [] };
   const { onFailure } = spec.rollout;
@@ -89,7 +85,7 @@ export interface PendingRetry extends FailedTries {
 
 /** The failed tries of the selected image on workloads that were rolled back from it, as the workloads record them. */
 export function retriesOf(
-  { status: { latest }, ...owner }: Pick<ImagePolicy, 'status'> & RetryOwner,
+  { status: { latest }, ...owner }: ImagePolicy & RetryOwner,
   rollouts: readonly RolloutState[],
   now: Date,
 ): PendingRetry[] {
@@ -105,7 +101,7 @@ export function retriesOf(
 /** The rejection of the selected image if it failed and was not released since, unless everything runs it. */
 function failedSelection(
   rollouts: readonly RolloutState[],
-  { status: { latest, rejected = [] }, actions }: Pick<ImagePolicy, 'status'> & RetryOwner,
+  { status: { latest, rejected = [] }, actions }: ImagePolicy & RetryOwner,
   now: Date,
 ): RejectedImage | undefined {
   const isLatest = (one: RejectedImage) => (latest?.digest === undefined ? one.tag === latest?.tag : isRejectionOf(one, latest));

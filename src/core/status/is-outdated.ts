@@ -35,7 +35,7 @@ export function isOutdated({ status }: Pick<ImagePolicy, 'status'>, outcome: Out
 }
 
 /** Whether the status has a later selection that the outcome did not know. */
-export function isOtherSelected({ latest }: PolicyStatus, { selection, basis }: Pick<Outcome, 'selection' | 'basis'>): boolean {
+export function isOtherSelected({ latest }: PolicyStatus, { selection, basis }: Outcome): boolean {
   if (selection === undefined || latest === undefined || basis === undefined) return false;
   const { candidate } = selection;
   const isSame = latest.tag === candidate.tag && (candidate.digest === undefined || latest.digest === candidate.digest);

@@ -32,11 +32,7 @@ export function answered({ request, rollback }: Asked): Pick<PolicyStatus, 'last
 }
 
 /** The image that is pending approval after a reconcile of the selection. A newer one replaces it; an applied or no longer selected one is removed. */
-export function withPendingApproval(
-  status: PolicyStatus,
-  { spec }: Pick<ImagePolicy, 'spec'>,
-  { selection, blocked = [] }: Outcome,
-): PolicyStatus {
+export function withPendingApproval(status: PolicyStatus, { spec }: ImagePolicy, { selection, blocked = [] }: Outcome): PolicyStatus {
   if (selection === undefined) return status;
   const { pendingApproval: _, ...others } = status;
   const { tag, digest: own, companions } = selection.candidate;
@@ -49,12 +45,7 @@ export function withPendingApproval(
 }
 
 /** The approvals of the selected image, for a policy that asks for several people. They end with the image, and with a change of the policy. */
-export function withApprovals(
-  status: PolicyStatus,
-  policy: Pick<ImagePolicy, 'spec' | 'generation' | 'actions' | 'editedBy'>,
-  { selection, blocked = [] }: Outcome,
-  now: Date,
-): PolicyStatus {
+export function withApprovals(status: PolicyStatus, policy: ImagePolicy, { selection, blocked = [] }: Outcome, now: Date): PolicyStatus {
   if (selection === undefined) return status;
   const { approvals: _, ...others } = status;
   const { spec } = policy;
@@ -66,12 +57,7 @@ export function withApprovals(
 }
 
 /** Records that somebody rejected the selected image, as soon as that keeps it from a target. */
-export function withRejection(
-  status: PolicyStatus,
-  policy: Pick<ImagePolicy, 'actions' | 'requested'>,
-  { selection, blocked = [] }: Outcome,
-  now: Date,
-): PolicyStatus {
+export function withRejection(status: PolicyStatus, policy: ImagePolicy, { selection, blocked = [] }: Outcome, now: Date): PolicyStatus {
   const open = selection && openRejection({ ...policy, status }, selection.candidate);
   if (open === undefined || !blocked.some(({ reason }) => reason === 'RejectedDigest')) return status;
   const { actions } = policy;

@@ -12,15 +12,13 @@ import type { Outcome, Postponement } from '../plan/outcome.ts';
 import { isOlder } from './is-older.ts';
 import type { ReconcileCause } from './next-status.ts';
 
-type Image = Pick<Candidate, 'tag' | 'digest'>;
-
 /**
  * The status with the push of the image that waits, or that the policy is Stalled because of, if something else had found the image before; and with that of an
  * image that is not evaluated yet, because another one waits for its age or the policy is suspended.
  */
 export function withAnnounced(
   status: PolicyStatus,
-  { spec, status: before }: Pick<ImagePolicy, 'spec' | 'status'>,
+  { spec, status: before }: ImagePolicy,
   result: Outcome | Postponement,
   { eventId, pushed }: ReconcileCause,
 ): PolicyStatus {
@@ -46,12 +44,12 @@ function isEvaluated(status: PolicyStatus, result: Outcome | Postponement): bool
 }
 
 /** The image that something keeps from its targets. */
-function stoppedImage({ kind, reason, tag, digest, refused }: Outcome): Image | undefined {
+function stoppedImage({ kind, reason, tag, digest, refused }: Outcome): Candidate | undefined {
   if (kind === 'stalled') return refused && { tag: refused.tag, ...defined({ digest: refused.digest }) };
   return tag !== undefined && isHeldBack({ kind, reason }) ? { tag, ...defined({ digest }) } : undefined;
 }
 
-function isShown({ tag, digest }: Image, { latest, waiting, refused }: PolicyStatus): boolean {
+function isShown({ tag, digest }: Candidate, { latest, waiting, refused }: PolicyStatus): boolean {
   return [latest, waiting, refused].some((one) => one?.tag === tag && (digest === undefined || one.digest === digest));
 }
 

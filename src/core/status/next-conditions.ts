@@ -20,8 +20,6 @@ import { toCondition } from '../model/to-condition.ts';
 import { describeWaiting } from '../plan/pending-candidate.ts';
 import { formatWorkload } from '../model/workload.ts';
 
-type PolicyPart = Pick<ImagePolicy, 'generation' | 'namespace' | 'spec' | 'status' | 'actions' | 'editedBy'>;
-
 const rolloutFailed: Reason = 'RolloutFailed';
 const ownTypes: readonly string[] = conditionTypes;
 
@@ -37,7 +35,7 @@ const ownTypes: readonly string[] = conditionTypes;
  *
  * The rollout status takes precedence over "updated" and "unchanged": a policy is Ready only when its update is rolled out.
  */
-export function nextConditions(policy: PolicyPart, found: Outcome | Postponement, now: Date, rollouts?: RolloutConditions): Condition[] {
+export function nextConditions(policy: ImagePolicy, found: Outcome | Postponement, now: Date, rollouts?: RolloutConditions): Condition[] {
   const old = policy.status.conditions ?? [];
   const result = withoutKnownFailures(found, policy.status);
   const states = [
@@ -61,7 +59,7 @@ export function nextConditions(policy: PolicyPart, found: Outcome | Postponement
 
 /** The conditions if only the rollouts were evaluated, and other results decide whether the policy is Ready. */
 export function withHeldRollouts(
-  policy: Pick<PolicyPart, 'generation'>,
+  policy: ImagePolicy,
   conditions: readonly Condition[],
   { held: [held] }: RolloutConditions,
   now: Date,
@@ -83,7 +81,7 @@ function withoutKnownFailures(result: Outcome | Postponement, { history = [], re
 }
 
 /** Whether an approval was given. Then the change waits for something else. */
-function isAnswered(type: string, policy: PolicyPart, now: Date): boolean {
+function isAnswered(type: string, policy: ImagePolicy, now: Date): boolean {
   const { pendingApproval } = policy.status;
   if (type !== 'ApprovalRequired' || pendingApproval === undefined) return false;
   const { spec } = policy;
@@ -92,7 +90,7 @@ function isAnswered(type: string, policy: PolicyPart, now: Date): boolean {
 }
 
 /** Keeps the reason of Ready after a reconcile of another image than the selected one, which does not show what blocks the selected one. */
-function withBlockedBefore(state: ConditionState, { generation, status }: PolicyPart, result: Outcome | Postponement): ConditionState {
+function withBlockedBefore(state: ConditionState, { generation, status }: ImagePolicy, result: Outcome | Postponement): ConditionState {
   if (state.type !== 'Ready' || state.reason !== 'UpToDate' || blockedIn(result) !== undefined) return state;
   const before = status.conditions?.find(({ type }) => type === 'Ready');
   if (before?.status !== 'True' || before.observedGeneration !== generation || !isReason(before.reason)) return state;
@@ -169,7 +167,7 @@ function blockedIn(result: Outcome | Postponement): Outcome['blocked'] {
   return result.selection === undefined ? undefined : (result.blocked ?? []);
 }
 
-function crossNamespace({ namespace }: PolicyPart, result: Outcome | Postponement): ConditionState[] {
+function crossNamespace({ namespace }: ImagePolicy, result: Outcome | Postponement): ConditionState[] {
   const legacy = legacyIn(result) ?? [];
   if (legacy.length === 0) return [];
   const message =

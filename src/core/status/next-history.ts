@@ -13,12 +13,7 @@ const raceMs = 10_000;
  * The history after an outcome, the latest first; undefined if nothing is new. Each change is inserted by its time, however late it is reported. An image that
  * the policy applied but that has no entry gets one, because a crash between the patch and the status update loses the entry.
  */
-export function nextHistory(
-  before: Pick<PolicyStatus, 'history' | 'lastAppliedTag' | 'targets'>,
-  outcome: Outcome,
-  trigger: TriggerSource,
-  now: Date,
-): HistoryEntry[] | undefined {
+export function nextHistory(before: PolicyStatus, outcome: Outcome, trigger: TriggerSource, now: Date): HistoryEntry[] | undefined {
   const { tag = '', digest, changes = [], ours = [] } = outcome;
   const { history: old = [] } = before;
   const common = { tag, ...defined({ digest }), trigger, result: 'Applied' as const };
@@ -46,7 +41,7 @@ export function nextHistory(
 }
 
 /** Where the record was removed, the status from before the crash says what ran at the last reconcile before the patch. */
-function ranBefore({ targets = [] }: Pick<PolicyStatus, 'targets'>, own: OwnImage): { from?: string } {
+function ranBefore({ targets = [] }: PolicyStatus, own: OwnImage): { from?: string } {
   const seen = targets.find((state) => state.container !== undefined && isSame({ workload: state, container: state.container }, own));
   return seen?.image === undefined || seen.image === own.image ? {} : { from: seen.image };
 }
@@ -57,7 +52,7 @@ function ranBefore({ targets = [] }: Pick<PolicyStatus, 'targets'>, own: OwnImag
  * containers that run it.
  */
 function isRecorded(
-  { history = [], lastAppliedTag }: Pick<PolicyStatus, 'history' | 'lastAppliedTag'>,
+  { history = [], lastAppliedTag }: PolicyStatus,
   { workload, container, image, update }: OwnImage,
   tag: string,
 ): boolean {

@@ -15,6 +15,6 @@ export function nextIncomplete(old: readonly IncompleteImage[], seen: readonly S
   return [...found, ...others].toSorted((a, b) => (a.since < b.since ? 1 : -1)).slice(0, maxListed);
 }
 
-function isSame(a: Pick<SeenSet, 'tag' | 'digest'>, b: Pick<SeenSet, 'tag' | 'digest'>): boolean {
+function isSame(a: SeenSet, b: SeenSet): boolean {
   return a.tag === b.tag && a.digest === b.digest;
 }

@@ -19,10 +19,7 @@ export function alongsideOf(entries: readonly HistoryEntry[]): readonly ChangedI
 }
 
 /** The digests of an image that waits for approval, and what its companions would be changed from and to. */
-export function imagesOfPending(
-  pending: NonNullable<PolicyStatus['pendingApproval']>,
-  { latest, targets = [] }: Pick<PolicyStatus, 'latest' | 'targets'>,
-): Images {
+export function imagesOfPending(pending: NonNullable<PolicyStatus['pendingApproval']>, { latest, targets = [] }: PolicyStatus): Images {
   const digest = ownDigestOf(pending);
   const { images: [, ...others] = [] } = pending;
   if (pending.images === undefined) return { digest };

@@ -6,10 +6,12 @@ import { isSameChange, isSameContainer } from '../plan/past.ts';
 import { isPending } from '../plan/pending-candidate.ts';
 import { isOther } from './next-latest.ts';
 
-type Image = Pick<Candidate, 'tag' | 'digest'>;
-
 /** Which image is selected instead of one that had to wait; undefined if that one is still selected, or still waits. */
-export function insteadOf(awaited: Image, before: PolicyStatus, { latest, waiting, refused, announced }: PolicyStatus): string | undefined {
+export function insteadOf(
+  awaited: Candidate,
+  before: PolicyStatus,
+  { latest, waiting, refused, announced }: PolicyStatus,
+): string | undefined {
   const pending = isPending(waiting) ? waiting : undefined;
   if ([latest, pending, refused, announced].some((one) => !isOther(one, awaited))) return undefined;
   // An image that was refused may be found again: only another selection ends its wait.
@@ -54,7 +56,7 @@ function imageIn({ targets = [] }: PolicyStatus, { container, ...workload }: His
 }
 
 /** The tag, with its digest where the tags are the same. */
-function nameOf(image: Image, other: Image): string {
+function nameOf(image: Candidate, other: Candidate): string {
   return image.tag === other.tag && image.digest !== undefined ? `${image.tag}@${image.digest}` : image.tag;
 }
 

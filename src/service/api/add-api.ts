@@ -178,7 +178,7 @@ export function addApi(
 
 type Served = Pick<Route, 'method' | 'path' | 'media'>;
 /** Has all readers of streams read again when something stops answering, or answers again. */
-function followStale(app: FastifyInstance, { stale, streams }: Pick<ApiPorts, 'stale' | 'streams'>): void {
+function followStale(app: FastifyInstance, { stale, streams }: ApiPorts): void {
   const read = () =>
     stale()
       .map(({ what }) => what)

@@ -44,10 +44,7 @@ export async function answerDoctor(doctor: Doctor | undefined, access: Access): 
 }
 
 /** The last report for a caller, who does not wait for a new one. Throws AccessError. */
-export async function answerRecent(
-  { doctor, recentReport }: Pick<ApiPorts, 'doctor' | 'recentReport'>,
-  access: Access,
-): Promise<ServiceReport> {
+export async function answerRecent({ doctor, recentReport }: ApiPorts, access: Access): Promise<ServiceReport> {
   await requireReport({ namespaces: doctor?.namespaces ?? [] }, access);
   const recent = await recentReport();
   if (recent === undefined) throw new AccessError(503, 'the installation is being checked: try again in a moment');

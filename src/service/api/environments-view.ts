@@ -50,11 +50,7 @@ export const environmentsView = z
 export type EnvironmentsView = z.output<typeof environmentsView>;
 
 /** The environments of a policy, as far as the caller may get them; undefined for a policy without others. Throws AccessError(503). */
-export async function environmentsFor(
-  policy: ImagePolicy,
-  access: Access,
-  ports: Pick<ApiPorts, 'policies'>,
-): Promise<EnvironmentsView | undefined> {
+export async function environmentsFor(policy: ImagePolicy, access: Access, ports: ApiPorts): Promise<EnvironmentsView | undefined> {
   const { find, followersOf } = policiesOf(ports);
   const { environments, unseen } = await gatherEnvironments(policy, {
     followersOf,

@@ -28,7 +28,7 @@ export interface SeenPlaces {
 
 /** The places of the policies that the caller may list, of one repository or of all. Throws AccessError as `listVisible` does. */
 export async function seePlaces(
-  ports: Pick<ApiPorts, 'policies' | 'turns'>,
+  ports: ApiPorts,
   access: Access,
   { namespace, repository }: { readonly namespace?: string | undefined; readonly repository?: string | undefined },
 ): Promise<SeenPlaces> {

@@ -94,12 +94,12 @@ function digestsOf({ latest, pendingApproval, waiting, history = [], rejected = 
 }
 
 /** Whether a policy has a label with this value. */
-export function hasLabel(policy: Pick<ImagePolicy, 'labels'>, { key, value }: Label): boolean {
+export function hasLabel(policy: ImagePolicy, { key, value }: Label): boolean {
   return labelOf(policy, key) === value;
 }
 
 /** The value of a label. */
-function labelOf({ labels }: Pick<ImagePolicy, 'labels'>, key: string): string | undefined {
+function labelOf({ labels }: ImagePolicy, key: string): string | undefined {
   return labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined;
 }
 

@@ -36,7 +36,7 @@ type ContainerReport = z.output<typeof container>;
 export const podLimits = { workloads: 3, pods: 5, logs: 3 } as const;
 
 /** The workloads of a policy whose newest change has not rolled out, the newest first. */
-export function unfinishedWorkloads({ spec, status: { history = [] } }: Pick<ImagePolicy, 'spec' | 'status'>): WorkloadRef[] {
+export function unfinishedWorkloads({ spec, status: { history = [] } }: ImagePolicy): WorkloadRef[] {
   if (!isUsable(spec)) return [];
   const newest = new Map<string, boolean>();
   const refs: WorkloadRef[] = [];

@@ -86,7 +86,7 @@ export interface PolicyPorts {
   /** The workloads in the caches. Plans are limited to the workloads that the policy may see. */
   readonly cluster: ClusterView;
   /** Reads the resource from the API server, without managedFields. */
-  readonly read: (policy: Pick<ImagePolicy, 'namespace' | 'name'>) => Promise<PolicyResource>;
+  readonly read: (policy: ImagePolicy) => Promise<PolicyResource>;
   /** The changes of policies. */
   readonly feed: PolicyFeed;
   /** Why the API offers no actions; undefined if it offers them. */

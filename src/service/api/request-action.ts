@@ -69,7 +69,7 @@ export async function requestAction(
 }
 
 /** Notes an action of which the object does not say who requested it, and why. */
-export function noteAction(ports: Pick<ApiPorts, 'now' | 'unique' | 'noteActivity'>, action: Omit<ActionActivity, 'type' | 'at'>): void {
+export function noteAction(ports: ApiPorts, action: Omit<ActionActivity, 'type' | 'at'>): void {
   ports.noteActivity([{ id: ports.unique(), activity: { type: 'action', at: ports.now().toISOString(), ...action } }]);
 }
 

@@ -103,10 +103,7 @@ async function filterVisible(policies: readonly Listed[], access: Access): Promi
 }
 
 /** The keys of the policies with a label, whoever may see them; undefined without a label. Throws AccessError(503). */
-export async function labelledKeys(
-  ports: Pick<ApiPorts, 'policies' | 'turns'>,
-  label: Label | undefined,
-): Promise<ReadonlySet<string> | undefined> {
+export async function labelledKeys(ports: ApiPorts, label: Label | undefined): Promise<ReadonlySet<string> | undefined> {
   if (label === undefined) return undefined;
   const keys = new Set<string>();
   await ports.turns.each([...policiesOf(ports).all()], (policy) => {
@@ -117,7 +114,7 @@ export async function labelledKeys(
 
 /** Finds one policy; throws AccessError(403) if the caller may not get it, and 404 if it does not exist. */
 export async function seePolicy(
-  ports: Pick<ApiPorts, 'policies'>,
+  ports: ApiPorts,
   access: Access,
   { namespace, name }: { readonly namespace: string; readonly name: string },
 ): Promise<ImagePolicy> {
@@ -129,7 +126,7 @@ export async function seePolicy(
 }
 
 /** Why the caller cannot change policies through the API, whatever his permissions are; undefined if he can. */
-export function whyNoActions({ policies }: Pick<ApiPorts, 'policies'>, { credentials }: Access): string | undefined {
+export function whyNoActions({ policies }: ApiPorts, { credentials }: Access): string | undefined {
   if (policies === undefined) return 'this process does not have the role work';
   return policies.noActions ?? (credentials.kind === 'proxy' ? 'actions need a token of the caller that the API server knows' : undefined);
 }

@@ -36,7 +36,7 @@ export interface MadeObject {
  * The name of the object of a check: the same for each question, and another one when the check is begun anew. The id is in the status, which others may read, so
  * the name follows from a secret as well: an object of this name that the status does not know yet can only be ours.
  */
-export function madeNameOf({ check, record }: Pick<CheckRequest, 'check' | 'record'>, secret: string): string {
+export function madeNameOf({ check, record }: CheckRequest, secret: string): string {
   const unguessable = createHmac('sha256', secret).update(record.id).digest('hex');
   return `${check.name.slice(0, 40).replace(/-+$/, '')}-${unguessable.slice(0, 20)}`;
 }
@@ -54,11 +54,7 @@ export function annotationsOf({ policy, check, record, image }: CheckRequest): R
 }
 
 /** Reads the object, or creates it unless the status says that it was created. */
-export async function askMade(
-  kindOf: MadeKind,
-  request: CheckRequest,
-  { client, checkSecret }: Pick<CheckMeans, 'client' | 'checkSecret'>,
-): Promise<AskedAnswer> {
+export async function askMade(kindOf: MadeKind, request: CheckRequest, { client, checkSecret }: CheckMeans): Promise<AskedAnswer> {
   const { policy, record, signal } = request;
   const { resource, make } = kindOf;
   const { kind } = resource;

@@ -6,7 +6,7 @@ import { findCronJob } from './job-check.ts';
 
 /** Why a check cannot be made from what its policy names; undefined if it can, or if it needs no object. Rejects if that cannot be found out. */
 export async function findUnusable(
-  { question, timeoutMs }: Pick<CheckSettings, 'question' | 'timeoutMs'>,
+  { question, timeoutMs }: CheckSettings,
   namespace: string,
   client: KubeClient,
   signal: AbortSignal,

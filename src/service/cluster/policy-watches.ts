@@ -43,7 +43,7 @@ export function watchPolicies(
   namespace: string | undefined,
   { readContext, logger }: { readonly readContext: ReadContext; readonly logger: Logger },
   client: KubeClient,
-  { written }: Pick<ClusterCache, 'written'>,
+  { written }: ClusterCache,
 ): PolicyWatch {
   const options: ReflectorOptions<ImagePolicy> = {
     client,
@@ -90,7 +90,7 @@ export function staleSince(watches: readonly PolicyWatch[], now: number): number
 }
 
 /** The watches of workloads that have started. */
-export function workloadReflectors({ workloads }: Pick<ClusterCache, 'workloads'>): NamedReflector[] {
+export function workloadReflectors({ workloads }: ClusterCache): NamedReflector[] {
   return workloads.watches().flatMap((watch) => {
     const watched = watch.current();
     return (watched?.reflectors ?? []).map((reflector, index) => {
@@ -109,7 +109,7 @@ export function checkReflector({ name, reflector }: NamedReflector): Check {
 }
 
 /** The checks for /readyz of kinds that the API server does not know. */
-export function checkKinds({ workloads }: Pick<ClusterCache, 'workloads'>): Check[] {
+export function checkKinds({ workloads }: ClusterCache): Check[] {
   const missing = workloads.watches().filter((watch) => watch.current() === undefined);
   return missing.map(({ kind }) => ({
     name: `kubernetes ${kindKey(kind)}`,

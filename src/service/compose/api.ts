@@ -49,7 +49,7 @@ export interface ApiPart {
 
 /** Builds the ports of the API. */
 export function composeApi(
-  { settings, aliases, logger, turns }: Pick<Foundation, 'settings' | 'aliases' | 'logger' | 'turns'>,
+  { settings, aliases, logger, turns }: Foundation,
   redis: RedisAccess,
   { access, policies, doctor, namespaces, added }: ApiMeans,
 ): ApiPart {

@@ -42,7 +42,7 @@ export interface Part {
 }
 
 /** Opens the access to the cluster, without connecting; rejects with ConfigError without a usable kubeconfig. */
-export async function openAccess({ kubeconfig, pod }: Pick<Settings, 'kubeconfig' | 'pod'>): Promise<KubeAccessSource> {
+export async function openAccess({ kubeconfig, pod }: Settings): Promise<KubeAccessSource> {
   try {
     return await loadKubeAccess({ pod, ...defined({ kubeconfig }) });
   } catch (error) {
@@ -51,7 +51,7 @@ export async function openAccess({ kubeconfig, pod }: Pick<Settings, 'kubeconfig
 }
 
 /** Opens a client of the cluster, without connecting; rejects with ConfigError without a usable kubeconfig. */
-export async function openCluster(settings: Pick<Settings, 'kubeconfig' | 'pod'>): Promise<KubeClient> {
+export async function openCluster(settings: Settings): Promise<KubeClient> {
   return createKubeClient(await openAccess(settings));
 }
 

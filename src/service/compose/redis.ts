@@ -25,10 +25,8 @@ export interface RedisAccess {
   stop(): void;
 }
 
-type RedisSettings = Pick<Settings, 'config' | 'redisPassword' | 'sentinelPassword' | 'placeOf'>;
-
 /** The address of Redis according to the configuration. */
-export function redisAddressOf({ config: { redis }, redisPassword, sentinelPassword }: RedisSettings): RedisAddress {
+export function redisAddressOf({ config: { redis }, redisPassword, sentinelPassword }: Settings): RedisAddress {
   const { url, sentinels, cluster } = redis;
   return { url: redisPassword === undefined ? url : withPassword(url, redisPassword), sentinels, cluster, sentinelPassword };
 }
@@ -40,7 +38,7 @@ function withPassword(text: string, password: string): string {
 }
 
 /** Opens the connection and monitors it. It connects as soon as Redis is reachable. */
-export function openRedis(settings: RedisSettings, logger: Logger): RedisAccess {
+export function openRedis(settings: Settings, logger: Logger): RedisAccess {
   const { prefix } = settings.config.redis;
   // A busy disk delays commands by a second. With a shorter timeout, the process would be not ready during that time.
   const connection = connectProducer(redisAddressOf(settings), Math.max(settings.config.listen.confirmWithin, 2_000));
@@ -106,7 +104,7 @@ function measureRedis(health: RedisHealth, metrics: Metrics): void {
   metrics.redisMemoryShare.set(health.memoryShare);
 }
 
-function reportRedis(state: RedisState, { placeOf }: RedisSettings, logger: Logger): void {
+function reportRedis(state: RedisState, { placeOf }: Settings, logger: Logger): void {
   /** The setting to correct, with its place, and how to correct it. */
   const show = ({ setting, remedy }: Correction) => ({
     setting: `${formatKeys(['redis', setting])} (${placeOf(['redis', setting])})`,

@@ -12,11 +12,7 @@ import { splitBundle } from '../../core/model/certificate-bundle.ts';
 import { readSettingFile } from '../config/setting-file.ts';
 
 /** Opens the client of all registries, with all sources of credentials. `redis` must fail fast; it holds the limits that all replicas share. */
-export function openRegistries(
-  foundation: Foundation,
-  { readSecret, versionOf }: Pick<AccessCache, 'readSecret' | 'versionOf'>,
-  redis: RedisConnection,
-): RegistryClient {
+export function openRegistries(foundation: Foundation, { readSecret, versionOf }: AccessCache, redis: RedisConnection): RegistryClient {
   const { settings } = foundation;
   const { config } = settings;
   return createRegistryClient({

@@ -109,7 +109,7 @@ export function createWorkPorts(foundation: Foundation, adapters: Adapters): Omi
 
 /** Creates the sources of policies: on whose behalf registries are requested, with the versions of the Secrets. */
 export function createSources(
-  { settings: { config } }: Pick<Foundation, 'settings'>,
+  { settings: { config } }: Foundation,
   { cache, access }: Pick<Adapters, 'cache' | 'access'>,
 ): Pick<Registry, 'sourceOf'> & Pick<Policies, 'secretVersions'> {
   const workloadsOf = (target: PolicyTarget) => resolveTarget(target, cache);

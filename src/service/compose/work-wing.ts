@@ -126,7 +126,7 @@ export function joinNotices(sinks: readonly NoticeSink[]): NoticeSink {
 }
 
 /** Creates one function that lets every wing rewrite a notice, one after the other. */
-export function joinRewrites(wings: readonly Pick<WorkWing, 'rewriteNotice'>[]): WorkMeans['rewriteNotice'] {
+export function joinRewrites(wings: readonly WorkWing[]): WorkMeans['rewriteNotice'] {
   return (policy, notice) => {
     let found: IdentifiedNotice | undefined = notice;
     for (const { rewriteNotice } of wings) if (found !== undefined && rewriteNotice !== undefined) found = rewriteNotice(policy, found);

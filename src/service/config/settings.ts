@@ -179,7 +179,7 @@ function azureIdentityOf(env: ConfigSource['env']): AzureIdentity | undefined {
 }
 
 /** The aliases of registries, to normalise image names: alias → registry. */
-export function registryAliases(config: Pick<Config, 'registries'>): Map<string, string> {
+export function registryAliases(config: Config): Map<string, string> {
   return new Map(
     config.registries.flatMap(({ host, aliases }) => aliases.map((alias) => [normaliseRegistry(alias), normaliseRegistry(host)])),
   );

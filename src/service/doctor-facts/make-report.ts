@@ -141,7 +141,7 @@ function clockOfRedis(server: Server) {
 
 async function gatherPermissions(
   { settings: { config } }: Installation,
-  { client }: Pick<DoctorMeans, 'client'>,
+  { client }: DoctorMeans,
   survey: Promise<PolicySurvey>,
   signal: AbortSignal,
 ): Promise<PermissionFacts> {
@@ -190,7 +190,7 @@ export function registryAuthorities({ settings: { config } }: Installation): Oth
 
 async function gatherWebhooks(
   { settings: { config } }: Installation,
-  means: Pick<DoctorMeans, 'redis'>,
+  means: DoctorMeans,
   { registries: counts }: PolicySurvey,
   now: number,
 ): Promise<WebhookFacts> {
@@ -216,11 +216,7 @@ async function gatherWebhooks(
   };
 }
 
-function gatherPolicies(
-  { summaries, refusedChecks, unprovable }: PolicySurvey,
-  means: Pick<DoctorMeans, 'isWatching'>,
-  now: number,
-): PolicyFacts {
+function gatherPolicies({ summaries, refusedChecks, unprovable }: PolicySurvey, means: DoctorMeans, now: number): PolicyFacts {
   if (!means.isWatching()) throw new Error('the watch of the policies is not connected; /readyz?verbose says why');
   return { now, policies: summaries, refusedChecks, unprovable };
 }

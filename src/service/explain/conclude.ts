@@ -8,7 +8,7 @@ import type { PlannedNow, Pushed } from './plan-now.ts';
 export type Planned = Exclude<PlannedNow, { why: string }>;
 
 /** The name of a candidate: `1.4.0`, or `1.4.0@sha256:…` if the digest is known, with its companions. */
-export function nameOf({ tag, digest, companions = [] }: Pick<Candidate, 'tag' | 'digest' | 'companions'>): string {
+export function nameOf({ tag, digest, companions = [] }: Candidate): string {
   const own = `${tag}${digest === undefined ? '' : `@${digest}`}`;
   return companions.length === 0 ? own : `${own} with ${companions.map((one) => `${one.image}:${one.tag}@${one.digest}`).join(' and ')}`;
 }

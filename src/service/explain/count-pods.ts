@@ -31,7 +31,7 @@ export function hasOtherPods({ type, object, previous }: WorkloadChange): boolea
   return !isDeepStrictEqual(type === 'deleted' ? undefined : podsOf(object), previous && podsOf(previous));
 }
 
-function podsOf({ rollout, generation }: Pick<Workload, 'rollout' | 'generation'>): PodCounts | undefined {
+function podsOf({ rollout, generation }: Workload): PodCounts | undefined {
   if (rollout === undefined) return undefined;
   const { wanted, available, toUpdate, updated, observedGeneration } = rollout;
   // Until the controller has seen the newest revision, its numbers are those of the one before.

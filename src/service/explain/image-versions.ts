@@ -37,7 +37,7 @@ export interface VersionInNamespace extends Counts {
 }
 
 /** The key of a container. Several policies may select it. */
-export function placeKey({ workload, container }: Pick<Place, 'workload' | 'container'>): string {
+export function placeKey({ workload, container }: Place): string {
   return `${workloadKey(workload)}/${container}`;
 }
 

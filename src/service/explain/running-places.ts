@@ -156,7 +156,7 @@ function conditionOf(policy: ImagePolicy): Pick<Place, 'reason' | 'message'> | u
 
 type Known = Pick<Place, 'policy' | 'workload' | 'container' | 'image' | 'tag'>;
 
-function digestOf(place: Known, { aliases }: Pick<ClusterView, 'aliases'>): Pick<Place, 'digest' | 'digestFrom'> {
+function digestOf(place: Known, { aliases }: ClusterView): Pick<Place, 'digest' | 'digestFrom'> {
   const { policy, workload, container, image, tag } = place;
   const { spec, status } = policy;
   const written = tryParseImageReference(image, aliases) ?? {};

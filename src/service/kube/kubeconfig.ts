@@ -20,7 +20,7 @@ export function openKubeconfig(options: KubeAccessOptions): KubeAccessSource {
 }
 
 /** The names of the kubeconfig's contexts. */
-export function readContexts({ kubeconfig }: Pick<KubeAccessOptions, 'kubeconfig'>): string[] {
+export function readContexts({ kubeconfig }: KubeAccessOptions): string[] {
   return loadConfig({ ...defined({ kubeconfig }) })
     .getContexts()
     .map(({ name }) => name);

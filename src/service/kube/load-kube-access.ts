@@ -31,7 +31,7 @@ export async function loadKubeAccess(options: KubeAccessOptions): Promise<KubeAc
 }
 
 /** The names of the kubeconfig's contexts. */
-export async function contextsOf(options: Pick<KubeAccessOptions, 'kubeconfig'>): Promise<string[]> {
+export async function contextsOf(options: KubeAccessOptions): Promise<string[]> {
   const { readContexts } = await import('./kubeconfig.ts');
   return readContexts(options);
 }

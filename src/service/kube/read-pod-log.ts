@@ -16,7 +16,7 @@ export const logLimits = { lines: 20, characters: 400, bytes: 16_384 } as const;
 
 /** Reads the last lines of a log, without characters that are not shown as they are. Throws KubeError. */
 export async function readPodLog(
-  client: Pick<KubeClient, 'request'>,
+  client: KubeClient,
   { namespace, pod, container, previous }: LoggedContainer,
   signal?: AbortSignal,
 ): Promise<string[]> {

@@ -3,7 +3,7 @@ import type { SpanStart } from '../telemetry/tracing.ts';
 import type { KubeRequest } from './client.ts';
 
 /** The span of a request to the API server: its method, path and object, never its query or body. */
-export function spanOf({ method, path }: Pick<KubeRequest, 'method' | 'path'>): SpanStart {
+export function spanOf({ method, path }: KubeRequest): SpanStart {
   const { resource, namespace, name } = readPath(path);
   return {
     name: `${method} ${resource}`,

@@ -33,7 +33,7 @@ export interface AcceptedPush {
 /** Parses a payload within the limits of a delivery. */
 export function readDelivery(
   delivery: Delivery,
-  { provider, repositories }: Pick<ReceiverNames, 'provider' | 'repositories'>,
+  { provider, repositories }: ReceiverNames,
 ): ParsedDelivery | MalformedBody | OversizedDelivery {
   try {
     const parsed = provider.parse(delivery);

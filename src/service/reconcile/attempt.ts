@@ -112,7 +112,7 @@ export function withProgress(attempt: Omit<Attempt, 'progress'>, progress: Progr
 /** Finds the policy of a request or job. A policy that was deleted and created anew under the same name is another one. */
 export function findSame(
   { policy: { namespace, name, uid } }: Pick<ReconcileRequest, 'policy'>,
-  { find }: Pick<Policies, 'find'>,
+  { find }: Policies,
 ): ImagePolicy | undefined {
   const policy = find(namespace, name);
   return policy?.uid === uid ? policy : undefined;

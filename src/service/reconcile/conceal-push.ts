@@ -12,7 +12,7 @@ import type { Hint } from './resolve-tag.ts';
 export async function concealedHint(
   hint: Hint | undefined,
   source: ImageSource | undefined,
-  { hasRead }: Pick<Registry, 'hasRead'>,
+  { hasRead }: Registry,
 ): Promise<Hint | undefined> {
   return hint === undefined || source === undefined || (await hasRead(source)) ? undefined : hint;
 }

@@ -134,7 +134,7 @@ export function causeOf({ receivedAt, id, receiver }: PushJob): ReconcileCause {
 }
 
 /** The cause of the jobs of a push. */
-export function jobCauseOf({ id }: Pick<PushJob, 'id'>): string {
+export function jobCauseOf({ id }: PushJob): string {
   return `push:${id}`;
 }
 

@@ -28,7 +28,7 @@ export interface GatheredProof {
 /** Reads the followed policies of a plan with changes; undefined for a plan without, for a policy that follows none, and for a rollback that a user asked for. */
 export async function gatherProof(
   attempt: Attempt,
-  { rules }: Pick<Selection, 'rules'>,
+  { rules }: Selection,
   plan: UpdatePlan,
   ports: FollowPorts,
 ): Promise<GatheredProof | undefined> {

@@ -94,7 +94,7 @@ export interface ClusterView extends WorkloadView, ConsentRules, Pick<GuardConte
   /** Finds a policy in the caches, which is shown to others only with its owners' consent (`plan/proven.ts`); absent if other policies are not known. */
   readonly findPolicy?: (namespace: string, name: string) => ImagePolicy | undefined;
   /** Whether another policy, which may, follows this one; absent if other policies are not known. */
-  readonly isFollowed?: (policy: Pick<ImagePolicy, 'namespace' | 'name' | 'allowPoliciesFrom'>) => boolean;
+  readonly isFollowed?: (policy: ImagePolicy) => boolean;
   /** The only wall clock of the processors, in ms since 1970. */
   readonly now: () => number;
 }

@@ -192,7 +192,7 @@ function toCandidate({ tag, digest, createdAt, companions, setDigest }: LatestIm
 }
 
 /** The candidate, with the creation time of its image if that is known. */
-export function withTime(candidate: Candidate, { created }: Pick<Selection, 'created'>): Candidate {
+export function withTime(candidate: Candidate, { created }: Selection): Candidate {
   const at = created?.get(candidate.tag);
   return at === undefined ? candidate : { ...candidate, createdAt: at.toISOString() };
 }

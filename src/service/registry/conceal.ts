@@ -19,10 +19,7 @@ export interface Concealment {
 const maxRegistries = 10_000;
 
 /** Creates a concealment. `onDetails` gets the details that the author of a policy must not see. */
-export function createConcealment(
-  registries: Pick<Registries, 'isConcealed'>,
-  onDetails: (registry: string, why: string) => void,
-): Concealment {
+export function createConcealment(registries: Registries, onDetails: (registry: string, why: string) => void): Concealment {
   /** The registries that led to a private address which the configuration does not name. */
   const concealed = new BoundedMap<string, true>(maxRegistries);
   return {

@@ -31,7 +31,7 @@ export function createOriginReader(registry: Pick<RegistryClient, 'readManifest'
 export type ReadRevision = (source: ImageSource, digest: string, signal: AbortSignal) => Promise<string | undefined>;
 
 /** Creates a reader that remembers the commits of the last digests. A commit counts whether or not the image names its repository. */
-export function createRevisionReader(registry: Pick<RegistryClient, 'readManifest' | 'readBlob'>): ReadRevision {
+export function createRevisionReader(registry: RegistryClient): ReadRevision {
   return createTextReader(registry, maxImages, readRevision);
 }
 

@@ -17,7 +17,7 @@ export interface Session {
 }
 
 /** The URL of a resource of the repository, such as `manifests/1.2`. */
-export function registryUrl({ registry, source }: Pick<Session, 'registry' | 'source'>, path: string): URL {
+export function registryUrl({ registry, source }: Session, path: string): URL {
   return new URL(`/v2/${source.path}/${path}`, registry.origin);
 }
 

@@ -28,7 +28,7 @@ export const v1Columns = policyColumns({ image: '.spec.image', status: '.status'
 const step = /\.(\w+)|\[\?\(@\.type=="(\w+)"\)\]/g;
 
 /** The value of a column, as the API server reads it from an object; undefined if the object has none. */
-export function valueOf(object: unknown, { jsonPath }: Pick<Column, 'jsonPath'>): unknown {
+export function valueOf(object: unknown, { jsonPath }: Column): unknown {
   return jsonPath.matchAll(step).reduce<unknown>((value, [, field, type]) => {
     if (field === undefined) return Array.isArray(value) ? value.find((entry) => fieldOf(entry, 'type') === type) : undefined;
     return fieldOf(value, field);

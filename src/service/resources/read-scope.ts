@@ -12,7 +12,7 @@ import { withoutNulls } from './validation/walk-schema.ts';
  * The repository and the valid targets; undefined without a repository. A target with a problem of its own is left out, because it may name a kind or a field
  * that the operator does not allow the policy to read.
  */
-export function readScope(raw: unknown, { namespace }: Pick<SpecSource, 'namespace'>, context: ReadContext): PolicyScope | undefined {
+export function readScope(raw: unknown, { namespace }: SpecSource, context: ReadContext): PolicyScope | undefined {
   const spec = withoutNulls(raw);
   if (!isObject(spec) || typeof spec['image'] !== 'string') return undefined;
   const repository = unlessInvalid(() => readRepository(String(spec['image']), context.aliases));

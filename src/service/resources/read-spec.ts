@@ -96,7 +96,7 @@ export function readSpec(raw: unknown, { namespace, writtenIn }: SpecSource, con
 }
 
 /** The policies that have to run an image first, with their namespaces. */
-function readProof({ select, update }: Pick<Spec, 'select' | 'update'>, namespace: string): ProofRules | undefined {
+function readProof({ select, update }: Spec, namespace: string): ProofRules | undefined {
   const written = select.proven ?? update?.after;
   if (written === undefined) return undefined;
   const forMs = readDuration(select.proven === undefined ? 'spec.update.after.for' : 'spec.select.proven.for', written.for) ?? 0;

@@ -39,7 +39,7 @@ function readVulnerabilities(rules: NonNullable<Verify['vulnerabilities']>): Vul
 }
 
 /** Reads what must be signed, and by whom. */
-export function readVerification({ cosign, provenance }: Pick<Verify, 'cosign' | 'provenance'>): Verification {
+export function readVerification({ cosign, provenance }: Verify): Verification {
   const signed = cosign === undefined ? { keys: [], signers: [] } : readSigners(cosign, 'spec.verify.cosign');
   const keys = provenance?.keys.map(refOf);
   if (cosign === undefined && (keys === undefined || keys.length === 0)) throw invalid('spec.verify: write cosign, provenance or both');

@@ -8,11 +8,8 @@ import * as v1 from './v1.ts';
 import { problem, type Problem } from './validation/problem.ts';
 import { specProblems, unknownFields, unknownKeys } from './validation/spec-problems.ts';
 
-/** The kinds and versions that a document is compared with. */
-type Known = Pick<ResourceGroup, 'kinds' | 'olderVersions'>;
-
 /** Whether a document claims to be of a kind of this group, even if it is invalid. */
-export function isPolicy(document: unknown, { kinds }: Pick<Known, 'kinds'>): boolean {
+export function isPolicy(document: unknown, { kinds }: ResourceGroup): boolean {
   if (!isObject(document)) return false;
   const { apiVersion } = document;
   if (typeof apiVersion !== 'string') return [kind, ...kinds.map((one) => one.kind)].includes(String(document['kind']));
@@ -23,7 +20,11 @@ export function isPolicy(document: unknown, { kinds }: Pick<Known, 'kinds'>): bo
  * Everything that is wrong with a document that claims to be of a kind of the group: its kind, metadata, unknown fields and spec. `status` is not checked,
  * because the service writes it. If the operator's permissions are not given, only built-in fields of custom resources are valid.
  */
-export function validatePolicy(document: unknown, known: Known, operator: Omit<CheckContext, 'namespace'> = {}): readonly Problem[] {
+export function validatePolicy(
+  document: unknown,
+  known: ResourceGroup,
+  operator: Omit<CheckContext, 'namespace'> = {},
+): readonly Problem[] {
   if (!isObject(document)) return [problem([], 'is not an object: write apiVersion, kind, metadata and spec')];
   const record = known.kinds.find((one) => one.kind === document['kind'] && one.recordsOf !== undefined);
   if (record !== undefined) return [problem(['kind'], `${record.kind} is written by image-watcher alone: remove it from the manifests`)];
@@ -39,7 +40,7 @@ export function validatePolicy(document: unknown, known: Known, operator: Omit<C
 
 function problemsOfSpec(
   { apiVersion, kind: written, spec }: Readonly<Record<string, unknown>>,
-  known: Known,
+  known: ResourceGroup,
   context: CheckContext,
 ): readonly Problem[] {
   const added = known.kinds.find((one) => one.kind === written);
@@ -50,7 +51,10 @@ function problemsOfSpec(
   return [...unknownFields(specSchema, spec, ['spec']), ...specProblems(specSchema, spec, context)];
 }
 
-function kindProblems({ apiVersion, kind: written }: Readonly<Record<string, unknown>>, { kinds, olderVersions }: Known): Problem[] {
+function kindProblems(
+  { apiVersion, kind: written }: Readonly<Record<string, unknown>>,
+  { kinds, olderVersions }: ResourceGroup,
+): Problem[] {
   const problems: Problem[] = [];
   const added = kinds.find((one) => one.kind === written);
   const versions = [v1.apiVersion, ...(added === undefined ? olderVersions.map((one) => one.apiVersion) : [])];

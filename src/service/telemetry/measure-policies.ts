@@ -3,13 +3,11 @@ import { policyStates, stateOf } from '../../core/model/policy-state.ts';
 import { isReason } from '../../core/model/reasons.ts';
 import { otherLabel, type Metrics } from './metrics.ts';
 
-type PolicyMetrics = Pick<Metrics, 'policiesInState' | 'policyReady' | 'policiesWithoutMetric'>;
-
 /** Counts the policies by state, and sets the metric of at most `max` policies of their own; the others are only counted. With 0, no policy has that one. */
 export function measurePolicies(
   policies: Iterable<ImagePolicy>,
   max: number,
-  { policiesInState, policyReady, policiesWithoutMetric }: PolicyMetrics,
+  { policiesInState, policyReady, policiesWithoutMetric }: Metrics,
 ): void {
   const all = [...policies];
   const counts = new Map(policyStates.map((state) => [state, 0]));

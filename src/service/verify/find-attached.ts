@@ -152,7 +152,7 @@ export interface LayerRead {
 export async function readLayer(
   { digest, size }: AttachedLayer,
   { source, names: [one], maxBytes }: LayerRead,
-  { registry, signal }: Pick<SignaturePorts, 'registry' | 'signal'>,
+  { registry, signal }: SignaturePorts,
 ): Promise<Buffer | Unreadable> {
   if (size > maxBytes) return { kind: 'unreadable', why: `${one} of ${size} bytes is too large` };
   const bytes = await registry.readBlob(source, digest, maxBytes, signal);

@@ -93,7 +93,7 @@ function withProblems(result: VerificationResult, problems: readonly string[]): 
   return result.kind === 'verified' ? result : { ...result, why: [result.why, ...problems].join('; ') };
 }
 
-function nothingToVerifyWith({ signers }: Pick<Verification, 'signers'>, problems: readonly string[]): PermanentError {
+function nothingToVerifyWith({ signers }: Verification, problems: readonly string[]): PermanentError {
   const [problem] = problems;
   if (problem !== undefined)
     return new PermanentError('VerificationKeyInvalid', `there is no usable key to verify signatures with: ${problems.join('; ')}`);

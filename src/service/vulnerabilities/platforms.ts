@@ -39,7 +39,7 @@ const indexSchema = z.object({
 export async function readPlatforms(
   { source, digest }: { readonly source: ImageSource; readonly digest: string },
   read: (digest: string) => Promise<Evidence>,
-  { registry, signal }: Pick<SignaturePorts, 'registry' | 'signal'>,
+  { registry, signal }: SignaturePorts,
 ): Promise<readonly PlatformEvidence[] | string | undefined> {
   const manifest = await registry.readManifest(source, digest, signal);
   const index = manifest === undefined ? undefined : indexSchema.safeParse(parseBoundedJson(manifest.bytes)).data;

@@ -22,7 +22,7 @@ export interface LastChange {
 export function lastChange(
   { target, workload }: Pick<TargetPlan, 'target' | 'workload'>,
   container: string,
-  { applied = [], candidate, policy }: Pick<GuardContext, 'applied' | 'candidate' | 'policy'>,
+  { applied = [], candidate, policy }: GuardContext,
 ): LastChange | undefined {
   const isHere = (change: AppliedChange) => isSameObject(change.workload, workload ?? target) && change.container === container;
   const now = applied.findLast(isHere);
@@ -37,7 +37,7 @@ export function lastChange(
 }
 
 /** The parts of a policy's earlier changes that planning needs. */
-export function pastOf(policy: Pick<ImagePolicy, 'uid' | 'status'>): Pick<PlanInput, 'hasApplied' | 'hasAppliedTo' | 'startsOver'> {
+export function pastOf(policy: ImagePolicy): Pick<PlanInput, 'hasApplied' | 'hasAppliedTo' | 'startsOver'> {
   const { history = [], lastAppliedTag } = policy.status;
   return {
     hasApplied: history.length > 0 || lastAppliedTag !== undefined,

@@ -40,10 +40,7 @@ export const unlikelyVersion: Guard = {
 };
 
 /** The changes of containers that the policy has not changed before. */
-export function firstChanges(
-  target: TargetPlan,
-  context: Pick<GuardContext, 'applied' | 'candidate' | 'policy' | 'spec'>,
-): ContainerChange[] {
+export function firstChanges(target: TargetPlan, context: GuardContext): ContainerChange[] {
   return target.changes.filter(({ container }) => lastChange(target, container, context) === undefined);
 }
 

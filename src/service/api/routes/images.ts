@@ -24,7 +24,7 @@ const after = (pattern: RegExp) =>
 const next = z.string().exactOptional().describe('For `after`; absent on the last page.');
 
 /** The normal form of a repository that a caller has written. Throws PermanentError. */
-function normalise(repository: string | undefined, { aliases }: Pick<ApiPorts, 'aliases'>): string | undefined {
+function normalise(repository: string | undefined, { aliases }: ApiPorts): string | undefined {
   return repository === undefined ? undefined : formatRepository(parseImageReference(repository, aliases).repository);
 }
 

@@ -3,7 +3,7 @@ import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import type { Delivery } from './provider.ts';
 
 /** The value of a header that occurs exactly once; the name is in lower case. */
-export function headerOf({ headers }: Pick<Delivery, 'headers'>, name: string): string | undefined {
+export function headerOf({ headers }: Delivery, name: string): string | undefined {
   const value = headers[name];
   return typeof value === 'string' ? value : undefined;
 }

@@ -12,7 +12,7 @@ export async function evaluateRestarted(
   { workload: configMap, entries }: Rollout,
   ownTime: RolloutTime,
   { policy, cluster, signal }: RolloutCheck,
-  { workloads, report }: Pick<RolloutPorts, 'workloads' | 'report'>,
+  { workloads, report }: RolloutPorts,
 ): Promise<RolloutEvaluation> {
   const found = new Map<string, Workload>();
   const podsOf = new Map<string, readonly PodState[]>();

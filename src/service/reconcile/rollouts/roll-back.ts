@@ -27,11 +27,7 @@ const maxTries = 5;
  * failure; after a crash between patch and status, the rollback is found by the running images. A change that must not be rolled back (`refused`) is only
  * reported.
  */
-export async function rollBack(
-  { failed, refused }: Pick<RolloutDecision, 'failed' | 'refused'>,
-  check: RolloutCheck,
-  ports: RolloutPorts,
-): Promise<void> {
+export async function rollBack({ failed, refused }: RolloutDecision, check: RolloutCheck, ports: RolloutPorts): Promise<void> {
   const { maxParallel = defaultParallel } = check.spec;
   const results = await inParallel(failed, maxParallel, (one) => rollBackWorkload(one, check, ports));
   const outcomes = results.flatMap((result) => (result.status === 'fulfilled' && result.value !== undefined ? [result.value] : []));

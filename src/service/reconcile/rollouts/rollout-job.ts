@@ -9,7 +9,7 @@ import type { ClusterView } from '../ports.ts';
 export type WatchedSpec = PolicySpec & { readonly rollout: RolloutSettings };
 
 /** The spec of a policy whose rollouts are watched; undefined for any other. */
-export function watchedSpec({ spec }: Pick<ImagePolicy, 'spec'>): WatchedSpec | undefined {
+export function watchedSpec({ spec }: ImagePolicy): WatchedSpec | undefined {
   return isUsable(spec) && !spec.suspended && hasRollout(spec) ? spec : undefined;
 }
 
