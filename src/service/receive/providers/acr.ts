@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ClaimedPush, IgnoredPush } from '../../../core/model/push-event.ts';
 import { verifyAuthorizationHeader } from './headers.ts';
 import { readBinaryCloudEvent, readStructuredCloudEvent } from './cloud-events.ts';
-import { filled, limitedText, optionalText as text, parseJsonBody, readEntries } from './read-payload.ts';
+import { filled, limitedText, optionalText as text, parseJsonBody, readEntries, parseEvents, toParsedDelivery } from './read-payload.ts';
 import { MalformedBody, type Delivery, type ParsedDelivery, type Provider } from './provider.ts';
 
 /** The change as the registry describes it, in the body of its own webhook and in `data` of both Event Grid schemas. */
@@ -35,16 +35,7 @@ export const acr: Provider = {
     const events = readEvents(delivery);
     const [first] = events;
     if (events.length === 1 && first?.type === validationType) return answerValidation(first);
-    const pushes: ClaimedPush[] = [];
-    const ignored: IgnoredPush[] = [];
-    for (const event of events) {
-      const result =
-        event === undefined ? ({ code: 'Incomplete', reason: 'the event has an unexpected structure' } as const) : toPush(event);
-      if ('reason' in result) ignored.push(result);
-      else pushes.push(result);
-    }
-    if (events.length === 0) ignored.push({ code: 'Incomplete', reason: 'no events' });
-    return { pushes, ignored };
+    return events.length === 0 ? toParsedDelivery([{ code: 'Incomplete', reason: 'no events' }]) : parseEvents(events, toPush);
   },
 };
 
@@ -52,7 +43,7 @@ export const acr: Provider = {
 function answerValidation({ data }: AcrEvent): ParsedDelivery {
   const code = validation.safeParse(data).data?.validationCode;
   if (code === undefined) throw new MalformedBody('the validation event has no validationCode');
-  return { pushes: [], ignored: [{ reason: 'the validation of an Event Grid subscription' }], handshake: { validationResponse: code } };
+  return { ...toParsedDelivery([{ reason: 'the validation of an Event Grid subscription' }]), handshake: { validationResponse: code } };
 }
 
 function readEvents(delivery: Delivery): readonly (AcrEvent | undefined)[] {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { filled, optionalText as text, parseJsonBody } from './read-payload.ts';
+import { filled, optionalText as text, parseJsonBody, toParsedDelivery } from './read-payload.ts';
 import type { Provider } from './provider.ts';
 import { provesNothing } from './headers.ts';
 
@@ -16,17 +16,9 @@ export const aliyun: Provider = {
   parse(delivery) {
     const { push_data: push, repository } = parseJsonBody(notification, delivery.body);
     const name = repository.repo_full_name || (repository.namespace && repository.name && `${repository.namespace}/${repository.name}`);
-    if (!name) return { pushes: [], ignored: [{ code: 'Incomplete', reason: 'the event names no repository' }] };
+    if (!name) return toParsedDelivery([{ code: 'Incomplete', reason: 'the event names no repository' }]);
     const registry = personalEdition(repository.region);
-    return {
-      pushes: [
-        {
-          repository: name,
-          ...filled({ registry, tag: push.tag, digest: push.digest }),
-        },
-      ],
-      ignored: [],
-    };
+    return toParsedDelivery([{ repository: name, ...filled({ registry, tag: push.tag, digest: push.digest }) }]);
   },
 };
 

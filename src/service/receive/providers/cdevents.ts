@@ -3,7 +3,7 @@ import type { ClaimedPush, IgnoredPush } from '../../../core/model/push-event.ts
 import { type CloudEvent, readCloudEvents } from './cloud-events.ts';
 import { verifyAuthorizationHeader } from './headers.ts';
 import type { Provider } from './provider.ts';
-import { filled, optionalText as text, toParsedDelivery } from './read-payload.ts';
+import { filled, optionalText as text, parseEvents } from './read-payload.ts';
 
 const published = /^dev\.cdevents\.artifact\.published\./;
 
@@ -17,13 +17,7 @@ export const cdevents: Provider = {
   id: 'cdevents',
   documentation: 'https://cdevents.dev/docs/continuous-integration-pipeline-events/',
   verify: verifyAuthorizationHeader,
-  parse(delivery) {
-    return toParsedDelivery(
-      readCloudEvents(delivery).map((event) =>
-        event === undefined ? { code: 'Incomplete', reason: 'the event has an unexpected structure' } : readEvent(event),
-      ),
-    );
-  },
+  parse: (delivery) => parseEvents(readCloudEvents(delivery), readEvent),
 };
 
 function readEvent({ type, id, source, time, data }: CloudEvent): ClaimedPush | IgnoredPush {

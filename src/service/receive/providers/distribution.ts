@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { ClaimedPush, IgnoredPush } from '../../../core/model/push-event.ts';
 import { verifyAuthorizationHeader } from './headers.ts';
-import { entries, filled, optionalText as text, parseJsonBody } from './read-payload.ts';
-import { MalformedBody, type ParsedDelivery, type Provider } from './provider.ts';
+import { entries, filled, optionalText as text, parseJsonBody, parseEvents } from './read-payload.ts';
+import { MalformedBody, type Provider } from './provider.ts';
 
 const envelope = z.object({ events: entries });
 const reference = z.object({ mediaType: text });
@@ -31,21 +31,14 @@ export const distribution: Provider = {
   parse(delivery) {
     const { events } = parseJsonBody(envelope, delivery.body);
     if (events === undefined) throw new MalformedBody('events: not a list');
-    const pushes: ClaimedPush[] = [];
-    const ignored: IgnoredPush[] = [];
-    for (const raw of events) {
-      const result = readNotification(raw);
-      if ('reason' in result) ignored.push(result);
-      else pushes.push(result);
-    }
-    return { pushes, ignored } satisfies ParsedDelivery;
+    return parseEvents(
+      events.map((event) => notification.safeParse(event).data),
+      toPush,
+    );
   },
 };
 
-function readNotification(raw: unknown): ClaimedPush | IgnoredPush {
-  const parsed = notification.safeParse(raw);
-  if (!parsed.success) return { code: 'Incomplete', reason: 'the event has an unexpected structure' };
-  const { id, timestamp, action, target, request } = parsed.data;
+function toPush({ id, timestamp, action, target, request }: z.output<typeof notification>): ClaimedPush | IgnoredPush {
   const names = filled({ repository: target.repository, tag: target.tag });
   if (action !== 'push') return { reason: `not a push: ${action.slice(0, 64)}`, ...names };
   if (!target.repository) return { code: 'Incomplete', reason: 'the event names no repository' };

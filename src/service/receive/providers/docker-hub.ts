@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { filled, fromUnixSeconds, optionalText as text, parseJsonBody } from './read-payload.ts';
+import { filled, fromUnixSeconds, optionalText as text, parseJsonBody, toParsedDelivery } from './read-payload.ts';
 import type { Provider } from './provider.ts';
 import { provesNothing } from './headers.ts';
 
@@ -16,18 +16,10 @@ export const dockerHub: Provider = {
   parse(delivery) {
     const { push_data: push, repository } = parseJsonBody(event, delivery.body);
     const path = pathOf(repository);
-    if (!path) return { pushes: [], ignored: [{ code: 'Incomplete', reason: 'the event names no repository of Docker Hub' }] };
+    if (!path) return toParsedDelivery([{ code: 'Incomplete', reason: 'the event names no repository of Docker Hub' }]);
     const pushedAt = fromUnixSeconds(push.pushed_at);
-    return {
-      pushes: [
-        {
-          registry: 'docker.io',
-          repository: path,
-          ...filled({ tag: push.tag, configMediaType: push.media_type, pushedAt }),
-        },
-      ],
-      ignored: [],
-    };
+    const image = { registry: 'docker.io', repository: path, ...filled({ tag: push.tag, configMediaType: push.media_type, pushedAt }) };
+    return toParsedDelivery([image]);
   },
 };
 

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { ClaimedPush, IgnoredPush } from '../../../core/model/push-event.ts';
 import { type CloudEvent, readStructuredCloudEvent } from './cloud-events.ts';
 import { headerOf, verifyAnyHeader } from './headers.ts';
-import { MalformedBody, type ParsedDelivery, type Provider } from './provider.ts';
-import { filled, optionalText as text, parseJsonBody } from './read-payload.ts';
+import { MalformedBody, type Provider, type Delivery } from './provider.ts';
+import { filled, optionalText as text, parseJsonBody, toParsedDelivery } from './read-payload.ts';
 
 const detail = z.object({
   result: text,
@@ -46,21 +46,19 @@ export const ecr: Provider = {
   id: 'ecr',
   documentation: 'https://docs.aws.amazon.com/AmazonECR/latest/userguide/ecr-eventbridge.html',
   verify: verifyAnyHeader,
-  parse(delivery): ParsedDelivery {
-    const document = parseJsonBody(z.unknown(), delivery.body);
-    const sns = snsMessage.safeParse(document).data;
-    if (sns === undefined) return toDelivery(readEvent(document, headerOf(delivery, 'x-amz-sns-message-id')));
-    const topic = sns.TopicArn ? ` of the topic ${sns.TopicArn}` : '';
-    if (sns.Type === 'UnsubscribeConfirmation') return toDelivery({ reason: `not a push: the subscription${topic} was ended` });
-    if (sns.Type === 'SubscriptionConfirmation') {
-      return toDelivery({ reason: `not a push: a subscription${topic}, which is confirmed only for topics under "sns" of the receiver` });
-    }
-    return toDelivery(readEvent(parseJsonBody(z.unknown(), Buffer.from(sns.Message ?? '')), sns.MessageId));
-  },
+  parse: (delivery) => toParsedDelivery([readDelivery(delivery)]),
 };
 
-function toDelivery(result: Result): ParsedDelivery {
-  return 'reason' in result ? { pushes: [], ignored: [result] } : { pushes: [result], ignored: [] };
+function readDelivery(delivery: Delivery): Result {
+  const document = parseJsonBody(z.unknown(), delivery.body);
+  const sns = snsMessage.safeParse(document).data;
+  if (sns === undefined) return readEvent(document, headerOf(delivery, 'x-amz-sns-message-id'));
+  const topic = sns.TopicArn ? ` of the topic ${sns.TopicArn}` : '';
+  if (sns.Type === 'UnsubscribeConfirmation') return { reason: `not a push: the subscription${topic} was ended` };
+  if (sns.Type === 'SubscriptionConfirmation') {
+    return { reason: `not a push: a subscription${topic}, which is confirmed only for topics under "sns" of the receiver` };
+  }
+  return readEvent(parseJsonBody(z.unknown(), Buffer.from(sns.Message ?? '')), sns.MessageId);
 }
 
 /** Reads an event. Its own id is preferred to that of the SNS message, because it is the same for every way of delivery. */
@@ -88,9 +86,9 @@ function readEvent(document: unknown, messageId: string | null | undefined): Res
       digest: detail['image-digest'],
       mediaType: detail['manifest-media-type'],
       configMediaType: detail['artifact-media-type'],
+      idempotencyKey: id || messageId,
+      pushedAt: time,
     }),
-    ...keyOf(id, messageId),
-    ...(time && { pushedAt: time }),
   };
 }
 
@@ -102,15 +100,8 @@ function readCloudEvent({ type, source, id, time, data }: CloudEvent, messageId:
   const registry = ecrHost(account, region);
   return {
     repository,
-    ...filled({ registry, tag, digest }),
-    ...keyOf(id, messageId),
-    ...(time && { pushedAt: time }),
+    ...filled({ registry, tag, digest, idempotencyKey: id || messageId, pushedAt: time }),
   };
-}
-
-function keyOf(id: string | null | undefined, messageId: string | null | undefined): { idempotencyKey?: string } {
-  const idempotencyKey = id || messageId;
-  return idempotencyKey ? { idempotencyKey } : {};
 }
 
 /** The DNS suffixes of the AWS partitions, by the prefix of the region's name (AWS documentation: service endpoints). */

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { isDigest } from '../../../core/model/image-reference.ts';
 import type { IgnoredReason } from '../../../core/model/reasons.ts';
-import type { ClaimedPush } from '../../../core/model/push-event.ts';
-import { filled, formPayload, optionalText as text, parseJsonBody } from './read-payload.ts';
+import type { ClaimedPush, IgnoredPush } from '../../../core/model/push-event.ts';
+import { filled, formPayload, optionalText as text, parseJsonBody, toParsedDelivery } from './read-payload.ts';
 import { headerOf, verifyHmac } from './headers.ts';
-import { MalformedBody, type Delivery, type ParsedDelivery, type Provider } from './provider.ts';
+import { MalformedBody, type Delivery, type Provider } from './provider.ts';
 
 const optional = <T extends z.ZodType>(schema: T) => schema.nullish().catch(undefined);
 const containerMetadata = z.object({
@@ -40,24 +40,26 @@ export const ghcr: Provider = {
   documentation: 'https://docs.github.com/en/webhooks/webhook-events-and-payloads#package',
   verify: (delivery, secrets) =>
     verifyHmac(delivery, secrets, { headers: ['x-hub-signature-256'], algorithm: 'sha256', prefix: 'sha256=' }),
-  parse(delivery): ParsedDelivery {
-    const name = headerOf(delivery, 'x-github-event') ?? 'package';
-    const { action, ...payload } = parseJsonBody(event, formPayload(delivery) ?? delivery.body);
-    if (name !== 'package' && name !== 'registry_package') return ignored('OtherEvent', `not a push: ${name.slice(0, 64)}`);
-    const details = payload.package ?? payload.registry_package;
-    if (details === undefined) throw new MalformedBody('the event names no package');
-    const repository = repositoryOf(details);
-    if (action !== 'published' && action !== 'updated')
-      return ignored('OtherEvent', `not a push: ${name} ${action ?? ''}`.slice(0, 128), repository);
-    if (!isContainer(details))
-      return ignored('NotAnImage', `not a container image: ${(details.package_type ?? '').slice(0, 64)}`, repository);
-    if (repository === undefined) return ignored('Incomplete', 'the event names no repository');
-    return { pushes: [toPush(details, repository, delivery)], ignored: [] };
-  },
+  parse: (delivery) => toParsedDelivery([readPackage(delivery)]),
 };
 
-function ignored(code: IgnoredReason, reason: string, repository?: string): ParsedDelivery {
-  return { pushes: [], ignored: [{ code, reason, ...(repository && { repository }) }] };
+function readPackage(delivery: Delivery): ClaimedPush | IgnoredPush {
+  const name = headerOf(delivery, 'x-github-event') ?? 'package';
+  const { action, ...payload } = parseJsonBody(event, formPayload(delivery) ?? delivery.body);
+  if (name !== 'package' && name !== 'registry_package') return ignored('OtherEvent', `not a push: ${name.slice(0, 64)}`);
+  const details = payload.package ?? payload.registry_package;
+  if (details === undefined) throw new MalformedBody('the event names no package');
+  const repository = repositoryOf(details);
+  if (action !== 'published' && action !== 'updated')
+    return ignored('OtherEvent', `not a push: ${name} ${action ?? ''}`.slice(0, 128), repository);
+  if (!isContainer(details))
+    return ignored('NotAnImage', `not a container image: ${(details.package_type ?? '').slice(0, 64)}`, repository);
+  if (repository === undefined) return ignored('Incomplete', 'the event names no repository');
+  return toPush(details, repository, delivery);
+}
+
+function ignored(code: IgnoredReason, reason: string, repository?: string): IgnoredPush {
+  return { code, reason, ...filled({ repository }) };
 }
 
 function isContainer({ package_type: type, ecosystem }: Package): boolean {

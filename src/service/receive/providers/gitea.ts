@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import type { ClaimedPush, IgnoredPush } from '../../../core/model/push-event.ts';
 import type { IgnoredReason } from '../../../core/model/reasons.ts';
-import { filled, formPayload, optionalText as text, parseJsonBody } from './read-payload.ts';
+import { filled, formPayload, optionalText as text, parseJsonBody, toParsedDelivery } from './read-payload.ts';
 import { headerOf, type HmacScheme, verifyHmac } from './headers.ts';
-import type { Delivery, ParsedDelivery, Provider } from './provider.ts';
+import type { Delivery, Provider } from './provider.ts';
 
 const event = z.object({
   action: z.string(),
@@ -32,34 +33,28 @@ export const gitea: Provider = {
     const payload = delivery.body.length > maxSignedForm ? undefined : formPayload(delivery);
     return verifyHmac({ ...delivery, body: payload ?? delivery.body }, secrets, scheme);
   },
-  parse(delivery) {
-    const { action, package: pushed } = parseJsonBody(event, formPayload(delivery) ?? delivery.body);
-    const { type, name, version: tag, owner, html_url: url, created_at: pushedAt } = pushed ?? {};
-    const namespace = owner?.login || owner?.username;
-    const repository = namespace && name ? `${namespace}/${name}` : undefined;
-    const ignore = (reason: string, code: IgnoredReason = 'OtherEvent'): ParsedDelivery => ({
-      pushes: [],
-      ignored: [{ code, reason, ...filled({ repository, tag }) }],
-    });
-    const kind = ownHeader(delivery, 'event');
-    if (kind !== undefined && kind !== 'package') return ignore(`not a package event: ${kind.slice(0, 64)}`);
-    if (!pushed) return ignore('the event names no package', 'Incomplete');
-    if (type !== 'container') return ignore(`not an image: a package of type ${type?.slice(0, 64) ?? 'unknown'}`, 'NotAnImage');
-    if (action !== 'created') return ignore(`not a push: ${action.slice(0, 64)}`);
-    if (!repository) return ignore('the event names no repository', 'Incomplete');
-    const registry = url && URL.canParse(url) ? new URL(url).host : undefined;
-    const idempotencyKey = ownHeader(delivery, 'delivery');
-    return {
-      pushes: [
-        {
-          repository,
-          ...filled({ registry, tag, idempotencyKey, pushedAt }),
-        },
-      ],
-      ignored: [],
-    };
-  },
+  parse: (delivery) => toParsedDelivery([readPackage(delivery)]),
 };
+
+function readPackage(delivery: Delivery): ClaimedPush | IgnoredPush {
+  const { action, package: pushed } = parseJsonBody(event, formPayload(delivery) ?? delivery.body);
+  const { type, name, version: tag, owner, html_url: url, created_at: pushedAt } = pushed ?? {};
+  const namespace = owner?.login || owner?.username;
+  const repository = namespace && name ? `${namespace}/${name}` : undefined;
+  const ignore = (reason: string, code: IgnoredReason = 'OtherEvent'): IgnoredPush => ({ code, reason, ...filled({ repository, tag }) });
+  const kind = ownHeader(delivery, 'event');
+  if (kind !== undefined && kind !== 'package') return ignore(`not a package event: ${kind.slice(0, 64)}`);
+  if (!pushed) return ignore('the event names no package', 'Incomplete');
+  if (type !== 'container') return ignore(`not an image: a package of type ${type?.slice(0, 64) ?? 'unknown'}`, 'NotAnImage');
+  if (action !== 'created') return ignore(`not a push: ${action.slice(0, 64)}`);
+  if (!repository) return ignore('the event names no repository', 'Incomplete');
+  const registry = url && URL.canParse(url) ? new URL(url).host : undefined;
+  const idempotencyKey = ownHeader(delivery, 'delivery');
+  return {
+    repository,
+    ...filled({ registry, tag, idempotencyKey, pushedAt }),
+  };
+}
 
 /** Reads a header of Gitea or Forgejo. Forgejo sends each of its headers under both names. */
 function ownHeader(delivery: Delivery, name: string): string | undefined {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ClaimedPush, IgnoredPush } from '../../../core/model/push-event.ts';
 import { headerOf, provesNothing } from './headers.ts';
-import { filled, optionalText as text, parseJsonBody } from './read-payload.ts';
+import { filled, optionalText as text, parseJsonBody, toParsedDelivery } from './read-payload.ts';
 import type { Delivery, Provider } from './provider.ts';
 
 /** The default envelope of a Pub/Sub push, which spells each name in two ways. */
@@ -40,9 +40,7 @@ export const google: Provider = {
   verify: provesNothing,
   parse(delivery) {
     const message = readMessage(delivery);
-    if (message === undefined) return { pushes: [], ignored: [{ code: 'Incomplete', reason: 'a Pub/Sub message without data' }] };
-    const result = toPush(message);
-    return 'reason' in result ? { pushes: [], ignored: [result] } : { pushes: [result], ignored: [] };
+    return toParsedDelivery([message === undefined ? { code: 'Incomplete', reason: 'a Pub/Sub message without data' } : toPush(message)]);
   },
 };
 

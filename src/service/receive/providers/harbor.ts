@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ClaimedPush, IgnoredPush } from '../../../core/model/push-event.ts';
 import type { ClaimedScan } from '../../../core/model/scan-event.ts';
 import { verifyAuthorizationHeader } from './headers.ts';
-import { entries, filled, fromUnixSeconds, limitEntries, optionalText as text, parseJsonBody } from './read-payload.ts';
+import { entries, filled, fromUnixSeconds, limitEntries, optionalText as text, parseJsonBody, toParsedDelivery } from './read-payload.ts';
 import type { ParsedDelivery, Provider } from './provider.ts';
 
 const eventData = z.object({
@@ -68,23 +68,23 @@ export const harbor: Provider = {
   parse(delivery) {
     const event = readEvent(delivery.body);
     if (replicationTypes.has(event.type)) return readReplication(event);
-    const pushes: ClaimedPush[] = [];
-    const ignored: IgnoredPush[] = [];
     const repository = repositoryOf(event.data);
     if (repository && scanTypes.has(event.type)) return readScans(event, repository);
-    if (!pushTypes.has(event.type)) ignored.push({ reason: `not a push: ${event.type.slice(0, 64)}`, ...(repository && { repository }) });
-    else if (!repository) ignored.push({ code: 'Incomplete', reason: 'the event names no repository' });
-    else {
-      for (const raw of event.data?.resources ?? []) {
-        const parsed = resource.safeParse(raw);
-        if (parsed.success) pushes.push(toPush(event, repository, parsed.data));
-        else ignored.push({ code: 'Incomplete', reason: 'a resource has an unexpected structure', repository });
-      }
-      if (pushes.length + ignored.length === 0) ignored.push({ code: 'Incomplete', reason: 'the event names no resource', repository });
-    }
-    return { pushes, ignored };
+    return toParsedDelivery(readPushes(event, repository));
   },
 };
+
+function readPushes(event: HarborEvent, repository: string | undefined): readonly (ClaimedPush | IgnoredPush)[] {
+  if (!pushTypes.has(event.type)) return [{ reason: `not a push: ${event.type.slice(0, 64)}`, ...filled({ repository }) }];
+  if (!repository) return [{ code: 'Incomplete', reason: 'the event names no repository' }];
+  const { resources = [] } = event.data ?? {};
+  if (resources.length === 0) return [{ code: 'Incomplete', reason: 'the event names no resource', repository }];
+  return resources.map((raw) => {
+    const { data } = resource.safeParse(raw);
+    if (data === undefined) return { code: 'Incomplete', reason: 'a resource has an unexpected structure', repository };
+    return toPush(event, repository, data);
+  });
+}
 
 function readEvent(body: Buffer): HarborEvent {
   const event = parseJsonBody(payload, body);
@@ -101,36 +101,26 @@ function repositoryOf(data: HarborEvent['data']): string | undefined {
 }
 
 /** Reads a finished replication as a push at its destination. Harbor names tags in `references`, formerly behind the repository's name, or not at all. */
-function readReplication(event: HarborEvent): { pushes: ClaimedPush[]; ignored: IgnoredPush[] } {
+function readReplication(event: HarborEvent): ParsedDelivery {
   const { harbor_hostname: own, dest_resource: destination, successful_artifact: artifacts = [] } = event.data?.replication ?? {};
   const registry = hostOf(destination?.endpoint);
   // Harbor announces replications to other registries as well, where it has pushed itself.
   const isElsewhere = registry !== undefined && own != null && own !== '' && nameOf(registry) !== nameOf(own);
-  const pushes: ClaimedPush[] = [];
-  const ignored: IgnoredPush[] = [];
-  for (const raw of artifacts) {
+  const results = artifacts.flatMap((raw): (ClaimedPush | IgnoredPush)[] => {
     const { name_tag: written, references } = replicated.safeParse(raw).data ?? {};
     const [, name, tag] = /^([^\s:[]+)(?::([^\s[\]]+))?/.exec(written ?? '') ?? [];
-    if (name === undefined) {
-      ignored.push({ code: 'Incomplete', reason: 'a replicated artifact has an unexpected structure' });
-      continue;
-    }
+    if (name === undefined) return [{ code: 'Incomplete', reason: 'a replicated artifact has an unexpected structure' }];
     const repository = destination?.namespace ? `${destination.namespace}/${name}` : name;
     const named = references?.filter((one) => typeof one === 'string' && one !== '') ?? [];
     const tags = named.length > 0 ? named : tag === undefined ? [] : [tag];
-    if (tags.length === 0) ignored.push({ code: 'NoTag', reason: 'the replication names no tag', repository });
-    for (const tag of tags)
-      pushes.push({
-        repository,
-        tag: String(tag),
-        ...(registry && { registry }),
-        ...(isElsewhere && { isElsewhere }),
-        ...originOf(event),
-      });
-  }
-  limitEntries(pushes.length);
-  if (pushes.length + ignored.length === 0) ignored.push({ reason: `no artifact was replicated: ${event.type}` });
-  return { pushes, ignored };
+    if (tags.length === 0) return [{ code: 'NoTag', reason: 'the replication names no tag', repository }];
+    const push = { repository, ...filled({ registry }), ...(isElsewhere && { isElsewhere }), ...originOf(event) };
+    return tags.map((tag) => ({ ...push, tag: String(tag) }));
+  });
+  if (results.length === 0) return toParsedDelivery([{ reason: `no artifact was replicated: ${event.type}` }]);
+  const parsed = toParsedDelivery(results);
+  limitEntries(parsed.pushes.length);
+  return parsed;
 }
 
 /** Reads the scans that ended; failed and stopped scans have ended as well. Most name only the digest. */

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { ClaimedPush, IgnoredPush } from '../../../core/model/push-event.ts';
-import { optionalText as text, parseJsonBody, readEntries } from './read-payload.ts';
+import { optionalText as text, parseJsonBody, readEntries, toParsedDelivery } from './read-payload.ts';
 import { MalformedBody, type Provider } from './provider.ts';
 import { provesNothing } from './headers.ts';
 
@@ -20,15 +19,12 @@ export const quay: Provider = {
     const { docker_url: url, repository, updated_tags: tags } = parseJsonBody(event, delivery.body);
     const names = namesOf(url) ?? (repository ? { repository } : undefined);
     if (names === undefined) throw new MalformedBody('the event names no repository');
-    if (!tags) return { pushes: [], ignored: [{ reason: 'not a push: no updated tags', repository: names.repository }] };
-    const pushes: ClaimedPush[] = [];
-    const ignored: IgnoredPush[] = [];
-    for (const tag of tags) {
-      if (typeof tag === 'string') pushes.push({ ...names, tag });
-      else ignored.push({ code: 'Incomplete', reason: 'a tag is not a string', repository: names.repository });
-    }
-    if (tags.length === 0) ignored.push({ code: 'Incomplete', reason: 'the event names no tag', repository: names.repository });
-    return { pushes, ignored };
+    const ignored = { code: 'Incomplete', repository: names.repository } as const;
+    if (!tags) return toParsedDelivery([{ reason: 'not a push: no updated tags', repository: names.repository }]);
+    if (tags.length === 0) return toParsedDelivery([{ ...ignored, reason: 'the event names no tag' }]);
+    return toParsedDelivery(
+      tags.map((tag) => (typeof tag === 'string' ? { ...names, tag } : { ...ignored, reason: 'a tag is not a string' })),
+    );
   },
 };
 

@@ -131,6 +131,13 @@ export function fromUnixSeconds(seconds: unknown): string | undefined {
   return new Date(seconds * 1_000).toISOString();
 }
 
+/** Reads each event of a delivery. An event that is undefined has an unexpected structure. */
+export function parseEvents<T>(events: readonly (T | undefined)[], read: (event: T) => ClaimedPush | IgnoredPush): ParsedDelivery {
+  return toParsedDelivery(
+    events.map((event) => (event === undefined ? { code: 'Incomplete', reason: 'the event has an unexpected structure' } : read(event))),
+  );
+}
+
 /** Sorts the parts of a delivery into pushes and ignored ones. */
 export function toParsedDelivery(results: readonly (ClaimedPush | IgnoredPush)[]): ParsedDelivery {
   const pushes: ClaimedPush[] = [];

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ClaimedPush, IgnoredPush } from '../../../core/model/push-event.ts';
 import { verifyAnyHeader } from './headers.ts';
 import { readCloudEvents, type CloudEvent } from './cloud-events.ts';
-import { filled, optionalText as text, parseJsonBody, toParsedDelivery } from './read-payload.ts';
+import { filled, optionalText as text, parseEvents, parseJsonBody } from './read-payload.ts';
 import { MalformedBody, type Provider } from './provider.ts';
 
 const image = z.object({
@@ -24,13 +24,7 @@ export const zot: Provider = {
   id: 'zot',
   documentation: 'https://zotregistry.dev/latest/articles/events/',
   verify: verifyAnyHeader,
-  parse(delivery) {
-    return toParsedDelivery(
-      readCloudEvents(delivery).map((event) =>
-        event === undefined ? { code: 'Incomplete', reason: 'the event has an unexpected structure' } : readEvent(event),
-      ),
-    );
-  },
+  parse: (delivery) => parseEvents(readCloudEvents(delivery), readEvent),
 };
 
 function readEvent({ type, id, source, time, data }: CloudEvent): ClaimedPush | IgnoredPush {
