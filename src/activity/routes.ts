@@ -69,7 +69,7 @@ export function createActivityRoutes(read: ReadActivities | undefined): Route[] 
           among: await labelledKeys(ports, label),
           before: [pushes, recorded],
         });
-        return { activity: [...activity], ...defined({ asOf }), ...(next && { next: next.map((one) => one ?? end).join('~') }) };
+        return { activity, ...defined({ asOf }), ...(next && { next: next.map((one) => one ?? end).join('~') }) };
       },
     }),
   ];

@@ -1,5 +1,6 @@
 /** The actions that users can request of a policy, in the order of the buttons. Pure. */
 import type { z } from 'zod';
+import type { Immutable } from '../core/model/immutable.ts';
 import type { getPermitted } from '../service/api/routes/permitted.ts';
 import type { getPolicy } from '../service/api/routes/policies.ts';
 import type { NamedHold } from '../core/model/named-hold.ts';
@@ -10,7 +11,7 @@ import { reasonOf } from './parts/reason-field.ts';
 import type { Query } from './page.ts';
 import type { Texts } from './texts/en.ts';
 
-export type PolicyDetail = z.output<(typeof getPolicy)['answer']>;
+export type PolicyDetail = Immutable<z.output<(typeof getPolicy)['answer']>>;
 
 export const actionNames = ['approve', 'reject', 'rollback', 'promote', 'release', 'hold', 'check', 'suspend', 'resume'] as const;
 export type ActionName = (typeof actionNames)[number];

@@ -115,7 +115,7 @@ function usesOf(running: NamedImage | undefined, mounted: NamedImage | undefined
 
 function runsOf(running: NamedImage | undefined, mounted: NamedImage | undefined): DependentView['runs'] {
   const all = [...(running?.workloads ?? []), ...(mounted?.workloads ?? [])].slice(0, maxRuns);
-  return all.map(({ workload: { kind, namespace, name }, containers }) => ({ kind, namespace, name, containers: [...containers] }));
+  return all.map(({ workload: { kind, namespace, name }, containers }) => ({ kind, namespace, name, containers }));
 }
 
 function namespacesOf(...images: readonly (NamedImage | undefined)[]): ReadonlySet<string> {

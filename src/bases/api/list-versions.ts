@@ -1,12 +1,13 @@
 /** The versions of a base over time, the newest first, with the images that are built on each. Pure. */
 import { defined } from '../../core/model/defined.ts';
 import type { z } from 'zod';
+import type { Immutable } from '../../core/model/immutable.ts';
 import type { BaseImagePolicy } from '../../core/model/base-policy.ts';
 import type { baseReads } from '../../service/api/base-view.ts';
 import type { SeenVersion } from '../record/seen-version.ts';
 import type { Listed } from './list-dependents.ts';
 
-type VersionView = z.input<typeof baseReads.versions.answer>['versions'][number];
+type VersionView = Immutable<z.input<typeof baseReads.versions.answer>>['versions'][number];
 
 /** Lists the versions in the order in which they were first seen, the latest first. */
 export function listVersions(
@@ -24,7 +25,7 @@ export function listVersions(
     const why = failed.get(digest);
     return {
       digest,
-      tags: [...tags],
+      tags,
       seenAt,
       isLatest: digest === latest?.digest,
       wasSelected: selected === true || digest === latest?.digest,

@@ -1,12 +1,11 @@
 /** BaseImagePolicies as the API shows them. Pure. */
-import type { z } from 'zod';
 import { isUsableBase, type BaseImagePolicy } from '../../core/model/base-policy.ts';
 import { decisiveCondition } from '../../core/model/decisive-condition.ts';
 import { defined } from '../../core/model/defined.ts';
 import type { Origins } from '../../core/model/image-origin.ts';
 import { formatRepository } from '../../core/model/image-reference.ts';
-import type { baseDetail, BaseSummary } from '../../service/api/base-view.ts';
-import { changesView, toApprovals } from '../../service/api/policy-view.ts';
+import type { BaseDetail, BaseSummary } from '../../service/api/base-view.ts';
+import { changesOf, toApprovals } from '../../service/api/policy-view.ts';
 import { type PolicyState, stateFrom } from '../../core/model/policy-state.ts';
 
 /** The state of a policy in one word. */
@@ -31,27 +30,23 @@ export function summarize(policy: BaseImagePolicy, origins: Origins = {}): BaseS
     }),
     state: stateOf(policy),
     ...(condition && { reason: condition.reason, message: condition.message, since: condition.lastTransitionTime }),
-    ...(latest && { latest: { ...latest } }),
-    ...(pendingApproval && { pendingApproval: { ...pendingApproval } }),
+    ...defined({ latest, pendingApproval }),
     ...(pendingApproval && approvals && { approvals: toApprovals(approvals) }),
-    ...defined({ changes: changesView(origins) }),
-    ...(images && { images: { ...images } }),
-    ...(waves && { waves: { ...waves } }),
-    ...defined({ behindSince }),
+    ...defined({ changes: changesOf(origins), images, waves, behindSince }),
   };
 }
 
 /** The view of one policy. */
-export function detail(policy: BaseImagePolicy, origins?: Origins): z.input<typeof baseDetail> {
+export function detail(policy: BaseImagePolicy, origins?: Origins): BaseDetail {
   const { generation, spec, status, actions = {}, requested } = policy;
   const { approve, reject, release, requestedAt } = actions;
   return {
     ...summarize(policy, origins),
     generation,
     onNewBase: isUsableBase(spec) ? spec.onNewBase.map(({ kind }) => kind) : [],
-    conditions: [...(status.conditions ?? [])],
-    status: structuredClone(status) as z.input<typeof baseDetail>['status'],
+    conditions: status.conditions ?? [],
+    status,
     actions: defined({ approve, reject, release, requestedAt }),
-    ...(requested && { requested: { ...requested } }),
+    ...defined({ requested }),
   };
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { activitySchemas } from '../../core/model/activity.ts';
 import type { Immutable } from '../../core/model/immutable.ts';
 import { asOf } from './route.ts';
-import { event } from './routes/events.ts';
+import { event } from './event-view.ts';
 
 const [change, action] = activitySchemas;
 const id = { id: z.string().describe('The position in the list; unique.') };

@@ -4,6 +4,7 @@
  */
 import { requestedView } from './requested-view.ts';
 import { z } from 'zod';
+import type { Immutable } from '../../core/model/immutable.ts';
 import { baseSteps, imageUses, type BaseStep } from '../../core/model/base-next-step.ts';
 import { baseStatusSchema, dependentSchema } from '../../core/model/base-status.ts';
 import { permittedIn } from './permitted-actions.ts';
@@ -43,7 +44,7 @@ const baseSummary = z
     behindSince: z.string().exactOptional().describe('The earliest time since which an image is behind.'),
   })
   .meta({ id: 'BaseSummary', description: 'A BaseImagePolicy in a list.' });
-export type BaseSummary = z.output<typeof baseSummary>;
+export type BaseSummary = Immutable<z.output<typeof baseSummary>>;
 
 /** The fields that the page of one BaseImagePolicy shows. */
 export const baseDetail = baseSummary
@@ -72,7 +73,7 @@ export const baseDetail = baseSummary
     requested: requestedView,
   })
   .meta({ id: 'Base', description: 'A BaseImagePolicy.' });
-export type BaseDetail = z.output<typeof baseDetail>;
+export type BaseDetail = Immutable<z.output<typeof baseDetail>>;
 
 /** The states of images. NotExamined: an image volume. */
 export const dependentStates = [...dependentSchema.shape.state.options, 'NotExamined'] as const;
@@ -96,7 +97,7 @@ const dependentView = dependentSchema
     nextStep: nextStep.exactOptional(),
   })
   .meta({ id: 'Dependent', description: 'An image that is built on the base, or may be.' });
-export type DependentView = z.output<typeof dependentView>;
+export type DependentView = Immutable<z.output<typeof dependentView>>;
 
 /** A version of a base. */
 const version = z
@@ -122,7 +123,7 @@ const link = z
     dependents: z.array(dependentView),
   })
   .meta({ id: 'BaseOfPolicy', description: 'A base that images are built on.' });
-export type BaseLink = z.output<typeof link>;
+export type BaseLink = Immutable<z.output<typeof link>>;
 
 const next = z.string().exactOptional().describe('For `after`; absent on the last page.');
 

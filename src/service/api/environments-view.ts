@@ -1,5 +1,6 @@
 /** The policies that follow each other, and where each image is on its way through them, as the API shows them. */
 import { z } from 'zod';
+import type { Immutable } from '../../core/model/immutable.ts';
 import type { ImagePolicy } from '../../core/model/image-policy.ts';
 import { imagesOnTheirWay, stageStates } from '../../core/model/environments.ts';
 import { gatherEnvironments } from '../explain/gather-environments.ts';
@@ -47,7 +48,7 @@ export const environmentsView = z
     hidden: z.int().describe('How many followed policies are left out: they do not exist, or the caller may not get them.'),
   })
   .meta({ id: 'Environments', description: 'Where each image is on its way; only of policies that follow others or are followed.' });
-export type EnvironmentsView = z.output<typeof environmentsView>;
+export type EnvironmentsView = Immutable<z.output<typeof environmentsView>>;
 
 /** The environments of a policy, as far as the caller may get them; undefined for a policy without others. Throws AccessError(503). */
 export async function environmentsFor(policy: ImagePolicy, access: Access, ports: ApiPorts): Promise<EnvironmentsView | undefined> {
@@ -59,7 +60,7 @@ export async function environmentsFor(policy: ImagePolicy, access: Access, ports
   if (environments.length + unseen.length < 2) return undefined;
   return {
     policies: environments.map(({ namespace, name }) => ({ namespace, name })),
-    images: imagesOnTheirWay(environments).map(({ stages, ...one }) => ({ ...one, stages: stages.map((stage) => ({ ...stage })) })),
+    images: imagesOnTheirWay(environments),
     hidden: unseen.length,
   };
 }

@@ -2,10 +2,13 @@
  * The view of an event in the API. Pure. A caller who is limited to namespaces sees only policies of these whose credentials have read the repository. Anybody
  * who can write a policy can name any repository, and must not learn what is pushed to it.
  */
+import { z } from 'zod';
 import { defined } from '../../core/model/defined.ts';
-import type { GivenUpNotice } from '../../core/model/notice.ts';
+import type { Immutable } from '../../core/model/immutable.ts';
+import { type GivenUpNotice, givenUpReasons, noticeKinds } from '../../core/model/notice.ts';
 import type { PolicyResult } from '../queue/event-log.ts';
-import type { EventRecord, IgnoredEvent, PushRecord, PushState } from '../queue/event-record.ts';
+import type { EventRecord, PushState } from '../queue/event-record.ts';
+import { time } from './route.ts';
 
 /**
  * The outcome of an event. With several policies, it is that of the policy that needs the most attention, in this order: failed, stalled, retrying, waiting,
@@ -27,37 +30,82 @@ export const eventOutcomes = [
 ] as const;
 export type EventOutcome = (typeof eventOutcomes)[number];
 
-export interface EventView {
-  readonly id: string;
-  readonly receiver: string;
-  readonly provider: string;
-  /** Present unless a receiver ignored the event and its sender named no registry or repository. */
-  readonly registry?: string;
-  readonly repository?: string;
-  readonly tag?: string;
-  readonly digest?: string;
-  readonly receivedAt: string;
-  readonly pushedAt?: string;
-  readonly replayOf?: string;
-  readonly outcome: EventOutcome;
-  /** Why a receiver ignored the event, or what the event waits for. */
-  readonly reason?: IgnoredEvent['reason'] | NonNullable<PushRecord['reason']>;
-  readonly message?: string;
-  /** How often a receiver ignored the event; `receivedAt` is the last time. */
-  readonly count?: number;
-  readonly policies: readonly PolicyView[];
-}
+const workload = z
+  .object({ apiVersion: z.string().exactOptional(), kind: z.string(), namespace: z.string(), name: z.string() })
+  .meta({ id: 'Workload' });
+const change = z
+  .object({
+    workload,
+    container: z.string(),
+    index: z.int().describe('The position of the container in its list.'),
+    from: z.string(),
+    to: z.string(),
+  })
+  .meta({ id: 'ContainerChange', description: 'A container, the image that it ran, and the one that it runs since.' });
+const eventOutcome = z
+  .enum(eventOutcomes)
+  .meta({ id: 'EventOutcome', description: 'Of several policies, that of the one that needs the most attention.' });
+const givenUpNotice = z
+  .object({
+    target: z.string().describe('The name of the target, never its address.'),
+    kind: z.enum(noticeKinds),
+    reason: z.enum(givenUpReasons).describe('Refused: the target does not accept this message. NotAccepted: it accepted none for a day.'),
+    message: z.string().exactOptional().describe('What a target of the namespace answered.'),
+    at: z.string(),
+  })
+  .meta({ id: 'GivenUpNotice', description: 'A notification that is not sent any more.' });
+const eventPolicy = z
+  .object({
+    namespace: z.string(),
+    name: z.string(),
+    outcome: eventOutcome,
+    reason: z.string().exactOptional(),
+    message: z.string().exactOptional(),
+    tag: z.string().exactOptional(),
+    digest: z.string().exactOptional(),
+    changes: z.array(change).exactOptional(),
+    at: z.string().exactOptional(),
+    verifiedMs: z
+      .number()
+      .exactOptional()
+      .describe('From the receipt of the event until the image was verified at the registry, in milliseconds.'),
+    stage: z
+      .enum(['guard', 'replaced', 'rollout'])
+      .exactOptional()
+      .describe(
+        'The later stage that the result is about: a guard that has the image wait, another image that has replaced it before its rollout was complete, or the rollout of the change.',
+      ),
+    afterMs: z.number().exactOptional().describe('From the receipt of the event to the result, in milliseconds.'),
+    noticesGivenUp: z
+      .array(givenUpNotice)
+      .readonly()
+      .exactOptional()
+      .describe('The notifications about it that are not sent any more; at most ten.'),
+  })
+  .meta({ id: 'EventPolicy', description: 'What a push led to for one policy.' });
+/** A push, as the API shows it. */
+export const event = z
+  .object({
+    id: z.string(),
+    receiver: z.string(),
+    provider: z.string(),
+    registry: z.string().exactOptional(),
+    repository: z.string().exactOptional().describe('Absent if a receiver ignored the event, and its sender named none.'),
+    tag: z.string().exactOptional(),
+    digest: z.string().exactOptional(),
+    receivedAt: time,
+    pushedAt: z.string().exactOptional(),
+    replayOf: z.string().exactOptional().describe('The event that this one repeats.'),
+    outcome: eventOutcome,
+    reason: z.string().exactOptional().describe('Why a receiver ignored it, or what it waits for.'),
+    message: z.string().exactOptional(),
+    count: z.int().exactOptional().describe('How often a receiver ignored it; `receivedAt` is the last time.'),
+    policies: z.array(eventPolicy).readonly().describe('The policies that it concerns, as far as the caller may see them.'),
+  })
+  .meta({ id: 'Event', description: 'A push, and what became of it.' });
 
-/** What is recorded for those who wait for a push, and not shown. */
-type Inner = 'hasRead' | 'isUnwatched' | 'broughtBy' | 'otherDigest';
-
-export interface PolicyView extends Partial<Omit<PolicyResult, Inner | 'kind'>> {
-  readonly namespace: string;
-  readonly name: string;
-  readonly outcome: EventOutcome;
-  /** The notices about the event that were given up. */
-  readonly noticesGivenUp?: readonly GivenUpNotice[];
-}
+export type EventView = Immutable<z.output<typeof event>>;
+type PolicyView = EventView['policies'][number];
 
 /** The namespaces in which a limited caller may see a policy of the event. */
 export function visibleNamespaces(record: EventRecord): string[] {
@@ -107,6 +155,7 @@ export function hasOutcome(view: EventView, outcome: EventOutcome): boolean {
 
 function viewPolicy(key: string, result: PolicyResult | undefined, noticesGivenUp?: readonly GivenUpNotice[]): PolicyView {
   if (result === undefined) return { ...splitName(key), outcome: 'working', ...defined({ noticesGivenUp }) };
+  // The other fields are recorded for those who wait for a push, and not shown.
   const { kind: outcome, hasRead: _read, isUnwatched: _unwatched, broughtBy: _by, otherDigest: _other, ...rest } = result;
   return { ...rest, ...splitName(key), outcome, ...defined({ noticesGivenUp }) };
 }

@@ -1,10 +1,11 @@
 /** Images as the API shows them: where they run, their versions, their repositories. Pure. */
 import { z } from 'zod';
+import type { Immutable } from '../../core/model/immutable.ts';
 import { defined } from '../../core/model/defined.ts';
 import { policyKey } from '../../core/model/image-policy.ts';
 import { stateOf } from '../../core/model/policy-state.ts';
 import { refOf } from '../../core/model/workload.ts';
-import { placeKey, type RunningVersion } from '../explain/image-versions.ts';
+import { placeKey } from '../explain/image-versions.ts';
 import { digestSources, placeStates, type Place } from '../explain/running-places.ts';
 import { policyState, selectedImage } from './policy-view.ts';
 import { namespaceName, objectName } from './route.ts';
@@ -46,7 +47,7 @@ export const placeView = z
     id: 'RunningImage',
     description: 'A container that runs an image of a policy. A container that several policies select has an entry for each.',
   });
-export type PlaceView = z.output<typeof placeView>;
+export type PlaceView = Immutable<z.output<typeof placeView>>;
 
 const counts = {
   places: z.int().describe('How many containers run it.'),
@@ -62,7 +63,7 @@ export const repositoryView = z
     policies: z.int().describe('How many policies select its containers.'),
   })
   .meta({ id: 'Repository', description: 'A repository whose images run.' });
-export type RepositoryView = z.output<typeof repositoryView>;
+export type RepositoryView = Immutable<z.output<typeof repositoryView>>;
 
 export const versionView = z
   .object({
@@ -84,7 +85,7 @@ export const versionView = z
       .describe('The namespaces that run it, or for which it is selected.'),
   })
   .meta({ id: 'ImageVersion', description: 'A version of a repository, which runs somewhere or is selected for somewhere.' });
-export type VersionView = z.output<typeof versionView>;
+export type VersionView = Immutable<z.output<typeof versionView>>;
 
 /** Where an image runs, as the API shows it. */
 export function showPlace(place: Place): PlaceView {
@@ -101,11 +102,6 @@ export function showPlace(place: Place): PlaceView {
     ...(wants && { wants: { tag: wants.tag, ...defined({ digest: wants.digest }) } }),
     ...defined({ tag, digest, digestFrom, since, reason, message, behindSince, pods: workload.rollout?.wanted }),
   };
-}
-
-/** A running version, as the API shows it. */
-export function showVersion({ namespaces, ...version }: RunningVersion): VersionView {
-  return { ...version, namespaces: namespaces.map((one) => ({ ...one })) };
 }
 
 /** The position of a place in lists, which begins with what needs attention: RANK:REPOSITORY|WORKLOAD/CONTAINER|POLICY. */

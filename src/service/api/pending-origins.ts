@@ -2,7 +2,7 @@
 import { ownDigestOf } from '../../core/model/companions.ts';
 import { defined } from '../../core/model/defined.ts';
 import { isUsable, type ImagePolicy, type PolicySpec } from '../../core/model/image-policy.ts';
-import { type ImageOrigin, originLinksOf, type OriginLink, type Origins } from '../../core/model/image-origin.ts';
+import type { ImageOrigin, Origins } from '../../core/model/image-origin.ts';
 import { type RegistryAliases, sameRepository, tryParseImageReference } from '../../core/model/image-reference.ts';
 import type { ImageSource } from '../../core/model/image-source.ts';
 
@@ -42,22 +42,4 @@ export function runningReference(
     if (reference !== undefined && reference !== waits) return reference;
   }
   return undefined;
-}
-
-/** What changed, for a reader of the API; undefined if the image that waits does not name its source, or that is not known yet. */
-export function changesOf({ now, before }: Origins): Changes | undefined {
-  if (now === undefined) return undefined;
-  const { repository, revision, version } = now;
-  const from = before?.repository === repository ? before.revision : undefined;
-  return { repository, ...defined({ from, to: revision, version }), links: originLinksOf({ now, ...defined({ before }) }) };
-}
-
-/** The changes of the source between two images, with links to them. */
-export interface Changes {
-  /** The web address of the source repository. */
-  readonly repository: string;
-  readonly from?: string;
-  readonly to?: string;
-  readonly version?: string;
-  readonly links: readonly OriginLink[];
 }

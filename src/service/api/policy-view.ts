@@ -1,19 +1,26 @@
 /** ImagePolicies as the API shows them. Pure. */
 import { z } from 'zod';
+import type { Immutable } from '../../core/model/immutable.ts';
 import { decisiveCondition } from '../../core/model/decisive-condition.ts';
 import { defined } from '../../core/model/defined.ts';
 import { isUsable, scopeOf, type ImagePolicy } from '../../core/model/image-policy.ts';
-import { originLinkKinds, type Origins } from '../../core/model/image-origin.ts';
+import { originLinkKinds, originLinksOf, type Origins } from '../../core/model/image-origin.ts';
 import { actionsView, requestedView, shownActions } from './requested-view.ts';
 import { policyStates, stateOf } from '../../core/model/policy-state.ts';
 import { formatRepository } from '../../core/model/image-reference.ts';
 import { checkRecord } from '../../core/model/check-record.ts';
 import { checkStates } from '../../core/rollout/check-states.ts';
 import type { ApprovalRound } from '../../core/model/approval-round.ts';
-import { changeSchema, conditionSchema, statusSchema, type LatestImage, type TargetCounts } from '../../core/model/policy-status.ts';
+import {
+  changeSchema,
+  conditionSchema,
+  statusSchema,
+  type LatestImage,
+  type RolloutCounts,
+  type TargetCounts,
+} from '../../core/model/policy-status.ts';
 import { environmentsView } from './environments-view.ts';
 import type { ChangeOrigins } from './history-origins.ts';
-import { changesOf } from './pending-origins.ts';
 import { namespaceName, objectName, time } from './route.ts';
 
 /** An image that a policy selects. */
@@ -64,7 +71,7 @@ export const approvalsView = z
     until: time.exactOptional().describe('When the first approval ends if the others do not come.'),
   })
   .describe('The approvals of `pendingApproval`; only if the policy asks for several people.');
-export type ApprovalsView = z.output<typeof approvalsView>;
+export type ApprovalsView = Immutable<z.output<typeof approvalsView>>;
 
 /** What changed between what runs and what waits, or between two bases. */
 export const changes = z
@@ -90,7 +97,7 @@ export const changes = z
   .describe(
     'The commits between what runs and `pendingApproval`, as the labels or annotations of the images name them. Absent if they do not, and until the registry was read, which does not delay the answer.',
   );
-export type ChangesView = z.output<typeof changes>;
+export type ChangesView = Immutable<z.output<typeof changes>>;
 
 /** The fields of a policy that lists show. */
 export const policySummary = z
@@ -120,7 +127,7 @@ export const policySummary = z
     lastChangeAt: z.string().exactOptional(),
   })
   .meta({ id: 'PolicySummary', description: 'An ImagePolicy in a list.' });
-export type PolicySummary = z.output<typeof policySummary>;
+export type PolicySummary = Immutable<z.output<typeof policySummary>>;
 
 const checkView = checkRecord
   .pick({ name: true, phase: true, startedAt: true, at: true, message: true })
@@ -172,6 +179,8 @@ export const policyDetail = policySummary
   })
   .meta({ id: 'Policy', description: 'An ImagePolicy.' });
 
+export type PolicyDetail = Immutable<z.output<typeof policyDetail>>;
+
 /** The view of a policy in a list. `origins`: where the image that waits and the one that runs were built from. */
 export function summarize(policy: ImagePolicy, origins: Origins = {}): PolicySummary {
   const { namespace, name, uid, spec, status } = policy;
@@ -191,7 +200,7 @@ export function summarize(policy: ImagePolicy, origins: Origins = {}): PolicySum
     ...(latest && { latest: toLatest(latest) }),
     ...(pendingApproval && { pendingApproval: toPending(pendingApproval) }),
     ...(pendingApproval && approvals && { approvals: toApprovals(approvals) }),
-    ...defined({ changes: changesView(origins) }),
+    ...defined({ changes: changesOf(origins) }),
     ...(wait && {
       waiting: { ...(wait.tag !== undefined && toImage({ ...wait, tag: wait.tag })), until: wait.until, reason: wait.reason },
     }),
@@ -227,29 +236,34 @@ function countedOf({ total, upToDate, problems }: TargetCounts): NonNullable<Pol
   return { total, upToDate, problems };
 }
 
-/** The changes between two images, as the API shows them. */
-export function changesView(origins: Origins): ChangesView | undefined {
-  const found = changesOf(origins);
-  return found && { ...found, links: found.links.map((link) => ({ ...link })) };
+function countsOf({ progressing, done, failed, rolledBack }: RolloutCounts): NonNullable<PolicySummary['rollouts']> {
+  return { progressing, done, failed, rolledBack };
+}
+
+/** What changed, for a reader of the API; undefined if the image that waits does not name its source, or that is not known yet. */
+export function changesOf({ now, before }: Origins): ChangesView | undefined {
+  if (now === undefined) return undefined;
+  const { repository, revision, version } = now;
+  const from = before?.repository === repository ? before.revision : undefined;
+  return { repository, ...defined({ from, to: revision, version }), links: originLinksOf({ now, ...defined({ before }) }) };
 }
 
 /** The view of one policy. `origins`: as of a policy in a list. `changed`: where the images of its newest changes were built from. */
-export function detail(policy: ImagePolicy, origins?: Origins, changed: readonly ChangeOrigins[] = []): z.input<typeof policyDetail> {
+export function detail(policy: ImagePolicy, origins?: Origins, changed: readonly ChangeOrigins[] = []): PolicyDetail {
   const { generation, status, actions = {}, requested } = policy;
   const { conditions = [] } = status;
   const commits = changed.flatMap(({ origins: found, ...change }) => {
-    const view = changesView(found);
+    const view = changesOf(found);
     return view === undefined ? [] : [{ ...change, changes: view }];
   });
-  const copy = structuredClone(status) as z.input<typeof policyDetail>['status'];
   return {
     ...summarize(policy, origins),
     generation,
-    conditions: [...conditions],
-    status: copy,
+    conditions,
+    status,
     ...(commits.length > 0 && { commits }),
     actions: shownActions(actions),
-    ...(requested && { requested: { ...requested } }),
+    ...defined({ requested }),
   };
 }
 
@@ -265,14 +279,5 @@ function toPending({
   images,
   ...own
 }: NonNullable<ImagePolicy['status']['pendingApproval']>): NonNullable<PolicySummary['pendingApproval']> {
-  return { ...toImage(own), ...(images && { images: [...images] }) };
-}
-
-function countsOf({
-  progressing,
-  done,
-  failed,
-  rolledBack,
-}: NonNullable<PolicySummary['rollouts']>): NonNullable<PolicySummary['rollouts']> {
-  return { progressing, done, failed, rolledBack };
+  return { ...toImage(own), ...defined({ images }) };
 }

@@ -1,5 +1,6 @@
 /** What people have asked of a policy, as the answers have it. */
 import { z } from 'zod';
+import type { Immutable } from '../../core/model/immutable.ts';
 import { actionKeys, type ActionName, type PolicyActions } from '../../core/model/policy-actions.ts';
 
 /** The annotations of an ImagePolicy. */
@@ -29,7 +30,7 @@ export const requestedView = z
   .describe('The last action that was requested by the API or a command and still holds, who requested it, and why if that was said.');
 
 /** The approvals of several people are shown where they are counted. */
-export function shownActions(actions: PolicyActions): z.input<typeof actionsView> {
-  const { approvals: _, hold, ...others } = actions;
-  return { ...others, ...(hold && { hold: { ...hold } }) };
+export function shownActions(actions: PolicyActions): Immutable<z.output<typeof actionsView>> {
+  const { approvals: _, ...shown } = actions;
+  return shown;
 }

@@ -1,7 +1,8 @@
 /** Which images the API compares for an approval, and what it says of their origins. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { changesOf, createPendingOrigins, runningReference } from '../../../src/service/api/pending-origins.ts';
+import { createPendingOrigins, runningReference } from '../../../src/service/api/pending-origins.ts';
+import { changesOf } from '../../../src/service/api/policy-view.ts';
 import type { PolicyStatus } from '../../../src/core/model/policy-status.ts';
 import { digestOf, noAliases, policyOf, specOf } from '../../core/model/samples.ts';
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Immutable } from '../../../core/model/immutable.ts';
 import { defined } from '../../../core/model/defined.ts';
 import { toSeconds } from '../../../core/model/text.ts';
 import { vulnerabilitySeverities } from '../../../core/model/vulnerabilities.ts';
@@ -10,7 +11,7 @@ import { type Access, AccessError } from '../access.ts';
 import { requireReport } from '../doctor-api.ts';
 import type { ApiPorts } from '../ports.ts';
 import { defineRoute, namespaceName, objectName, policyKeyParam, time } from '../route.ts';
-import { saidView, viewSaid } from '../said-view.ts';
+import { saidView } from '../said-view.ts';
 import { listVisible, seePolicy } from '../see-policies.ts';
 
 /** The most causes of an answer, and the most policies that are named of each, and of one that was asked for. */
@@ -55,7 +56,7 @@ const cause = z
     command: z.string().exactOptional().describe('The command that does it for the first of the policies, or shows more.'),
   })
   .meta({ id: 'Cause', description: 'One thing that is wrong, with everything that it reaches.' });
-export type ShownCause = z.output<typeof cause>;
+export type ShownCause = Immutable<z.output<typeof cause>>;
 
 const causeList = z
   .object({
@@ -112,7 +113,7 @@ export const getCauses = defineRoute({
       affected.add(`${one.namespace}/${one.name}`);
       namespaces.add(one.namespace);
     });
-    const causes: z.input<typeof cause>[] = [];
+    const causes: ShownCause[] = [];
     await turns.each(wanted.slice(0, maxCauses), (one) => void causes.push(show(one, id === undefined ? maxNamed : maxNamedOfOne)));
     return {
       at: toSeconds(now),
@@ -136,16 +137,13 @@ async function reportFor(access: Access, { doctor, recentReport }: ApiPorts): Pr
   return (await recentReport()) ?? {};
 }
 
-function show({ policies, since, rollouts, command, said, fixes, ...rest }: Cause, most: number): z.input<typeof cause> {
+function show({ policies, since, rollouts, command, said, fixes, ...rest }: Cause, most: number): ShownCause {
   return {
     ...rest,
     policies: policies.length,
     namespaces: namespacesOf(policies),
     named: firstOf(policies, most).map(({ namespace, name, runsFailed }) => ({ namespace, name, ...defined({ runsFailed }) })),
-    ...defined({ since, command }),
-    ...(fixes && { fixes: fixes.map((one) => ({ ...one })) }),
-    ...(said && { said: viewSaid(said) }),
-    ...(rollouts && { rollouts: { ...rollouts } }),
+    ...defined({ since, command, fixes, said, rollouts }),
   };
 }
 

@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import { defined } from '../../../core/model/defined.ts';
-import { givenUpReasons, noticeKinds } from '../../../core/model/notice.ts';
 import { formatRepository, parseImageReference } from '../../../core/model/image-reference.ts';
 import type { Position } from '../../queue/read-events.ts';
 import { AccessError } from '../access.ts';
-import { eventOutcomes } from '../event-view.ts';
+import { event, eventOutcomes } from '../event-view.ts';
 import { listEvents, readEvent, replayEvent } from '../events.ts';
 import { noteAction, why } from '../request-action.ts';
-import { asOf, defineRoute, digestParam, instantParam, labelParam, namespaceName, policyKeyParam, receiverParam, time } from '../route.ts';
+import { asOf, defineRoute, digestParam, instantParam, labelParam, namespaceName, policyKeyParam, receiverParam } from '../route.ts';
 import { labelledKeys } from '../see-policies.ts';
 
 const position = z
@@ -23,80 +22,6 @@ const eventParams = z.object({
     .regex(/^[0-9a-zA-Z_-]{1,128}$/)
     .describe('The id of the event.'),
 });
-
-const workload = z
-  .object({ apiVersion: z.string().exactOptional(), kind: z.string(), namespace: z.string(), name: z.string() })
-  .meta({ id: 'Workload' });
-const change = z
-  .object({
-    workload,
-    container: z.string(),
-    index: z.int().describe('The position of the container in its list.'),
-    from: z.string(),
-    to: z.string(),
-  })
-  .meta({ id: 'ContainerChange', description: 'A container, the image that it ran, and the one that it runs since.' });
-const eventOutcome = z
-  .enum(eventOutcomes)
-  .meta({ id: 'EventOutcome', description: 'Of several policies, that of the one that needs the most attention.' });
-const givenUpNotice = z
-  .object({
-    target: z.string().describe('The name of the target, never its address.'),
-    kind: z.enum(noticeKinds),
-    reason: z.enum(givenUpReasons).describe('Refused: the target does not accept this message. NotAccepted: it accepted none for a day.'),
-    message: z.string().exactOptional().describe('What a target of the namespace answered.'),
-    at: z.string(),
-  })
-  .meta({ id: 'GivenUpNotice', description: 'A notification that is not sent any more.' });
-const eventPolicy = z
-  .object({
-    namespace: z.string(),
-    name: z.string(),
-    outcome: eventOutcome,
-    reason: z.string().exactOptional(),
-    message: z.string().exactOptional(),
-    tag: z.string().exactOptional(),
-    digest: z.string().exactOptional(),
-    changes: z.array(change).exactOptional(),
-    at: z.string().exactOptional(),
-    verifiedMs: z
-      .number()
-      .exactOptional()
-      .describe('From the receipt of the event until the image was verified at the registry, in milliseconds.'),
-    stage: z
-      .enum(['guard', 'replaced', 'rollout'])
-      .exactOptional()
-      .describe(
-        'The later stage that the result is about: a guard that has the image wait, another image that has replaced it before its rollout was complete, or the rollout of the change.',
-      ),
-    afterMs: z.number().exactOptional().describe('From the receipt of the event to the result, in milliseconds.'),
-    noticesGivenUp: z
-      .array(givenUpNotice)
-      .readonly()
-      .exactOptional()
-      .describe('The notifications about it that are not sent any more; at most ten.'),
-  })
-  .meta({ id: 'EventPolicy', description: 'What a push led to for one policy.' });
-/** A push, as the API shows it. */
-export const event = z
-  .object({
-    id: z.string(),
-    receiver: z.string(),
-    provider: z.string(),
-    registry: z.string().exactOptional(),
-    repository: z.string().exactOptional().describe('Absent if a receiver ignored the event, and its sender named none.'),
-    tag: z.string().exactOptional(),
-    digest: z.string().exactOptional(),
-    receivedAt: time,
-    pushedAt: z.string().exactOptional(),
-    replayOf: z.string().exactOptional().describe('The event that this one repeats.'),
-    outcome: eventOutcome,
-    reason: z.string().exactOptional().describe('Why a receiver ignored it, or what it waits for.'),
-    message: z.string().exactOptional(),
-    count: z.int().exactOptional().describe('How often a receiver ignored it; `receivedAt` is the last time.'),
-    policies: z.array(eventPolicy).readonly().describe('The policies that it concerns, as far as the caller may see them.'),
-  })
-  .meta({ id: 'Event', description: 'A push, and what became of it.' });
 
 export const getEvents = defineRoute({
   method: 'GET',
@@ -134,7 +59,7 @@ export const getEvents = defineRoute({
       next,
       asOf: readAt,
     } = await listEvents(ports, access, { ...rest, repository: name, among: await labelledKeys(ports, label) });
-    return { events: [...events], ...(next !== undefined && { next: `${next.at}-${next.id}` }), ...defined({ asOf: readAt }) };
+    return { events, ...(next !== undefined && { next: `${next.at}-${next.id}` }), ...defined({ asOf: readAt }) };
   },
 });
 

@@ -5,7 +5,7 @@ import { formatRepository, parseImageReference } from '../../../core/model/image
 import { repositoriesOf, versionsOf, type RunningVersion } from '../../explain/image-versions.ts';
 import { placeStates, type Place, type PlaceState } from '../../explain/running-places.ts';
 import { filterPlaces, hasDigest, seePlaces } from '../filter-places.ts';
-import { placeView, positionOf, repositoryView, showPlace, showVersion, versionView } from '../image-view.ts';
+import { placeView, positionOf, repositoryView, showPlace, versionView } from '../image-view.ts';
 import type { ApiPorts } from '../ports.ts';
 import { defineRoute, namespaceName } from '../route.ts';
 
@@ -107,7 +107,7 @@ export const getRepositories = defineRoute({
     const left = placed.filter(({ position }) => from === undefined || position > from);
     const page = left.slice(0, limit);
     return {
-      repositories: page.map(({ one }) => ({ ...one })),
+      repositories: page.map(({ one }) => one),
       total: all.length,
       isComplete: seen.isComplete,
       ...(left.length > page.length && defined({ next: page.at(-1)?.position })),
@@ -140,7 +140,7 @@ export const getVersions = defineRoute({
     const { each } = ports.turns;
     const places = await filterPlaces(seen.places, { runsIn }, each);
     const found = await (version === undefined ? versionsOf(places, each) : findVersions(places, version, each));
-    return { versions: found.slice(0, limit).map(showVersion), more: Math.max(0, found.length - limit), isComplete: seen.isComplete };
+    return { versions: found.slice(0, limit), more: Math.max(0, found.length - limit), isComplete: seen.isComplete };
   },
 });
 

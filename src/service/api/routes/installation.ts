@@ -4,7 +4,7 @@ import { isUsable } from '../../../core/model/image-policy.ts';
 import { toSeconds } from '../../../core/model/text.ts';
 import { type Access, AccessError } from '../access.ts';
 import { answerDoctor, answerRecent } from '../doctor-api.ts';
-import { saidView, viewSaid } from '../said-view.ts';
+import { saidView } from '../said-view.ts';
 import { answerNamespace } from '../namespaces-api.ts';
 import { countEvents } from '../count-events.ts';
 import type { PolicyState } from '../../../core/model/policy-state.ts';
@@ -125,9 +125,7 @@ export const getInstallation = defineRoute({
   async handle({ access, ports }) {
     await requireAll(access);
     const { value, asOf: readAt } = await ports.installation.running();
-    const { processes, ...versions } = value;
-    const shown = processes.map(({ roles, ...one }) => ({ ...one, roles: [...roles] }));
-    return { version: ports.version, ...versions, processes: shown, ...defined({ asOf: readAt }) };
+    return { version: ports.version, ...value, ...defined({ asOf: readAt }) };
   },
 });
 
@@ -199,16 +197,9 @@ export const getDoctor = defineRoute({
         .describe('The certificate that the conversion webhook presents (PEM), or why it is not known.'),
     })
     .meta({ id: 'DoctorReport' }),
-  handle: async ({ query: { recent }, access, ports }) => {
+  async handle({ query: { recent }, access, ports }) {
     const { findings, ...report } = await (recent === undefined ? answerDoctor(ports.doctor, access) : answerRecent(ports, access));
-    return {
-      ...report,
-      findings: findings.map(({ said, saidAction, ...finding }) => ({
-        ...finding,
-        ...(said && { said: viewSaid(said) }),
-        ...(saidAction && { saidAction: viewSaid(saidAction) }),
-      })),
-    };
+    return { ...report, findings: findings.map((finding) => ({ ...finding })) };
   },
 });
 
@@ -271,7 +262,7 @@ export const getCaller = defineRoute({
       ...((await seesAll(access, ports)) && { seesAll: true as const }),
       ...defined({ noActions }),
       ...(gone.length > 0 && { stale: gone.map(({ what, since }) => ({ what, since: toSeconds(new Date(since)) })) }),
-      ...(ports.features.length > 0 && { features: [...ports.features] }),
+      ...(ports.features.length > 0 && { features: ports.features }),
     };
   },
 });

@@ -39,7 +39,7 @@ export const getPods = defineRoute({
     const answers = await inParallel(refs, podLimits.workloads, (ref) => readPods(access.credentials, ref));
     const workloads = refs.map(({ kind, namespace, name }, index) => {
       const answer = answers[index];
-      if (answer?.status === 'fulfilled') return { kind, namespace, name, pods: [...answer.value] };
+      if (answer?.status === 'fulfilled') return { kind, namespace, name, pods: answer.value };
       if (!(answer?.reason instanceof AccessError)) throw answer?.reason;
       return { kind, namespace, name, pods: [], problem: answer.reason.message };
     });
