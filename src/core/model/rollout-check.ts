@@ -46,6 +46,16 @@ export interface PrometheusQuestion {
   readonly noData: 'Wait' | 'Pass' | 'Fail';
 }
 
+/** A Prometheus that the operator offers to policies. */
+export interface PrometheusServer {
+  readonly name: string;
+  readonly url: string;
+  /** The current bearer token, if the server asks for one. */
+  readonly token: () => string | undefined;
+  /** The namespaces whose policies may ask the server; empty for all. */
+  readonly namespaces: readonly string[];
+}
+
 /** One answer. none: there is no answer yet, and the check is asked again until its timeout. */
 export interface CheckAnswer {
   readonly kind: 'pass' | 'fail' | 'none';

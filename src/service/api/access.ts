@@ -1,12 +1,5 @@
 /** The callers of the API, and their permissions. */
-
-/** A caller of the API, in the API server's terms. */
-export interface Caller {
-  readonly user: string;
-  readonly groups: readonly string[];
-  readonly uid?: string;
-  readonly extra?: Readonly<Record<string, readonly string[]>>;
-}
+import type { Caller } from '../../core/model/caller.ts';
 
 /** A verb on ImagePolicies, on another resource of the API group, or on Namespaces. Without a namespace, it applies to all namespaces. */
 export interface Question {

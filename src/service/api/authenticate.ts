@@ -2,7 +2,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { BlockList, isIPv6 } from 'node:net';
 import { defined } from '../../core/model/defined.ts';
-import { type Access, AccessError, type Caller, type Credentials, type Question, type ReviewAccess, type ReviewToken } from './access.ts';
+import type { Caller } from '../../core/model/caller.ts';
+import { type Access, AccessError, type Credentials, type Question, type ReviewAccess, type ReviewToken } from './access.ts';
 import { boundQuestions } from './bound-questions.ts';
 import { createProofs } from './proofs.ts';
 import { boundReviews } from './review-tokens.ts';

@@ -1,7 +1,8 @@
 /** Bounds the reviews of tokens. Anybody who can connect may send any text as a token, and the API server has to check each. */
 import { BoundedMap } from '../../core/async/bounded-map.ts';
 import { networkOf } from '../../core/async/network-of.ts';
-import { AccessError, type Caller, type ReviewToken } from './access.ts';
+import type { Caller } from '../../core/model/caller.ts';
+import { AccessError, type ReviewToken } from './access.ts';
 import type { Vouched } from './vouch.ts';
 
 /** Returns the user of a token. Throws AccessError if the client or its network has sent too many unknown tokens, or too many are being checked; sessions are exempt. */

@@ -1,16 +1,7 @@
+import type { PrometheusServer } from '../../core/model/rollout-check.ts';
 import type { SecretContent, SecretRef } from '../../core/model/image-source.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { AllowedChecks } from './allowed-checks.ts';
-
-/** A Prometheus that the operator offers to policies. */
-export interface PrometheusServer {
-  readonly name: string;
-  readonly url: string;
-  /** The current bearer token, if the server asks for one. */
-  readonly token: () => string | undefined;
-  /** The namespaces whose policies may ask the server; empty for all. */
-  readonly namespaces: readonly string[];
-}
 
 /** What checks are asked with, and what the operator allows. */
 export interface CheckMeans extends AllowedChecks {

@@ -1,5 +1,6 @@
 /** Schema of the setting `checks`: what the checks of policies (`rollout.checks`) may use. */
 import { z } from 'zod';
+import type { PrometheusServer } from '../../core/model/rollout-check.ts';
 import { openSecret } from './secrets.ts';
 import type { SettingProblem } from './schema-problems.ts';
 import { allowedHost, always, name, reportTo, secretReference } from './scalars.ts';
@@ -56,19 +57,11 @@ export const checks = z
   .describe('What the checks of policies may use. See [Checks](checks.md).')
   .prefault({});
 
-/** A server with its current token. */
-export interface OpenServer {
-  readonly name: string;
-  readonly url: string;
-  readonly namespaces: readonly string[];
-  readonly token: () => string | undefined;
-}
-
 /** Opens the tokens of the servers; errors are in `problems`. */
 export function openServers(
   { prometheus = [] }: { readonly prometheus?: z.output<typeof checks>['prometheus'] },
   env: Readonly<Record<string, string | undefined>>,
-): { readonly servers: readonly OpenServer[]; readonly problems: readonly SettingProblem[] } {
+): { readonly servers: readonly PrometheusServer[]; readonly problems: readonly SettingProblem[] } {
   const opened = prometheus.map(({ token, ...one }, index) => {
     const secret = token === undefined ? { read: () => undefined } : openSecret(token, env);
     const problem = 'problem' in secret ? secret.problem : undefined;

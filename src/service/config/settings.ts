@@ -9,7 +9,8 @@ import { describeIssues, type SettingProblem } from './schema-problems.ts';
 import { configSchema, readableReceivers } from './schema.ts';
 import { minSecretLength, openSecret, openSecrets, type SecretStore } from './secrets.ts';
 import { openProxies } from './proxies.ts';
-import { openServers, type OpenServer } from './checks.ts';
+import type { PrometheusServer } from '../../core/model/rollout-check.ts';
+import { openServers } from './checks.ts';
 import type { SecretReference } from './scalars.ts';
 import { openRecordSettings, type RecordSettings } from './record.ts';
 import { openTraceSettings, type TraceSettings } from './traces.ts';
@@ -51,7 +52,7 @@ export interface Settings extends WrittenSettings {
   /** The targets of notifications, with their current secrets. */
   readonly notificationTargets: readonly ConfiguredTarget[];
   /** The servers of Prometheus that checks may ask, with their current tokens. */
-  readonly checkServers: readonly OpenServer[];
+  readonly checkServers: readonly PrometheusServer[];
   /** The settings of traces; undefined if they are off. */
   readonly traces: TraceSettings | undefined;
   /** Where the record of activity is kept for good; undefined if it is in Redis alone. */

@@ -1,3 +1,4 @@
+import type { ObjectEvent } from '../../core/model/object-event.ts';
 import { hash, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { BoundedMap } from '../../core/async/bounded-map.ts';
@@ -9,7 +10,7 @@ import { outsideSpans } from '../telemetry/tracing.ts';
 
 /** Writes Kubernetes Events in the background. No other work waits for an Event or fails because of one. */
 export interface EventRecorder {
-  record(event: EventRecord): void;
+  record(event: ObjectEvent): void;
   /** Resolves when all Events are written, or after the deadline; never rejects. */
   flush(deadlineMs: number): Promise<void>;
 }
@@ -82,7 +83,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   };
 
   /** The id of an hourly Event, which is the same in all replicas during one hour of the clock; undefined if this one has recorded it within the last hour. */
-  const hourlyId = ({ regarding, reason }: EventRecord): string | undefined => {
+  const hourlyId = ({ regarding, reason }: ObjectEvent): string | undefined => {
     const at = now().getTime();
     const key = `${regarding.uid} ${reason}`;
     const last = recorded.get(key);
@@ -129,7 +130,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
 
 /** A waiting Event, in which repetitions are aggregated. */
 interface WaitingEvent {
-  readonly record: EventRecord;
+  readonly record: ObjectEvent;
   /** The part of the Event's name that makes it unique. */
   readonly id: string;
   readonly at: Date;
@@ -138,7 +139,7 @@ interface WaitingEvent {
 }
 
 /** Adds a repetition to a waiting Event. It has both messages if they fit, or else only the newer one. */
-function aggregate({ record, id, at, count }: WaitingEvent, { message }: EventRecord, lastAt: Date): WaitingEvent {
+function aggregate({ record, id, at, count }: WaitingEvent, { message }: ObjectEvent, lastAt: Date): WaitingEvent {
   const both = record.message === message ? message : `${record.message}; ${message}`;
   const isShort = Buffer.byteLength(both) <= maxNoteBytes;
   return { record: { ...record, message: isShort ? both : message }, id, at, count: count + 1, lastAt };
@@ -152,36 +153,13 @@ function takeFirst<K, V>(map: Map<K, V>): V | undefined {
   return undefined;
 }
 
-/** The object that an Event is about. */
-export interface EventSubject {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly resourceVersion?: string;
-}
-
-/** An Event to record, as `kubectl describe` shows it. */
-export interface EventRecord {
-  readonly regarding: EventSubject;
-  readonly type: 'Normal' | 'Warning';
-  /** The reason in UpperCamelCase; must be stable. */
-  readonly reason: string;
-  /** The action that was being done, in UpperCamelCase. */
-  readonly action: string;
-  readonly message: string;
-  /** Whether only one Event an hour is recorded for this subject and reason, whatever the message. For problems that are found repeatedly. */
-  readonly atMostHourly?: boolean;
-}
-
 // The limits of the events.k8s.io/v1 validation, in bytes.
 const maxNoteBytes = 1024;
 const maxWordBytes = 128;
 
 /** The `events.k8s.io/v1` Event of a record. */
 export function buildEvent(
-  record: EventRecord,
+  record: ObjectEvent,
   source: Omit<WaitingEvent, 'record'> & { readonly component: string; readonly instance: string },
 ): Record<string, unknown> {
   const { regarding, type, reason, action, message } = record;

@@ -1,14 +1,7 @@
+import type { Caller } from '../../core/model/caller.ts';
 import { inParallel } from '../../core/async/in-parallel.ts';
 import type { PermissionRule } from '../../core/model/permission-rule.ts';
 import type { KubeClient } from './client.ts';
-
-/** A user of the cluster, in the API server's terms. */
-export interface ReviewedUser {
-  readonly user: string;
-  readonly groups: readonly string[];
-  readonly uid?: string;
-  readonly extra?: Readonly<Record<string, readonly string[]>>;
-}
 
 /** A verb on one kind of object. Without a namespace, it applies to all namespaces. */
 export interface ResourceAccess {
@@ -32,7 +25,7 @@ interface TokenReview {
 }
 
 /** The user that a token belongs to; undefined if it is not valid. Needs the permission to create tokenreviews. */
-export async function reviewToken(client: KubeClient, token: string): Promise<ReviewedUser | undefined> {
+export async function reviewToken(client: KubeClient, token: string): Promise<Caller | undefined> {
   const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } };
   const path = '/apis/authentication.k8s.io/v1/tokenreviews';
   const { status } = await client.request<TokenReview>({ method: 'POST', path, body, timeoutMs });
@@ -42,11 +35,7 @@ export async function reviewToken(client: KubeClient, token: string): Promise<Re
 }
 
 /** Whether the user has this access. Needs the permission to create subjectaccessreviews. */
-export async function reviewAccess(
-  client: KubeClient,
-  { user, groups, uid, extra }: ReviewedUser,
-  access: ResourceAccess,
-): Promise<boolean> {
+export async function reviewAccess(client: KubeClient, { user, groups, uid, extra }: Caller, access: ResourceAccess): Promise<boolean> {
   const spec = { user, groups, ...(uid && { uid }), ...(extra && { extra }), resourceAttributes: access };
   const body = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec };
   const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews';

@@ -1,4 +1,5 @@
 /** The ports of the processors: a few bundles, each one concept. Every stage names the bundles that it uses; `compose/work-ports.ts` creates the real ones. */
+import type { ObjectEvent } from '../../core/model/object-event.ts';
 import type { KeyedMutex } from '../../core/async/serialize.ts';
 import type { Unusable } from '../../core/model/artifact.ts';
 import type { Confirm } from '../../core/model/confirmation.ts';
@@ -213,17 +214,6 @@ export interface Report {
   readonly logger: Logger;
   /** Resolves when no image is being patched, or after a while. Reports that can wait are written after that. */
   readonly untilPatched?: () => Promise<void>;
-}
-
-/** A Kubernetes Event about a policy or a workload. */
-export interface ObjectEvent {
-  readonly regarding: { apiVersion: string; kind: string; namespace: string; name: string; uid: string };
-  readonly type: 'Normal' | 'Warning';
-  readonly reason: Reason;
-  readonly action: string;
-  readonly message: string;
-  /** Whether at most one Event with this reason is recorded in an hour. */
-  readonly atMostHourly?: boolean;
 }
 
 export interface JobQueue {

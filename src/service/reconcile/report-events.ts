@@ -4,7 +4,8 @@ import type { Reason } from '../../core/model/reasons.ts';
 import { endedApproval } from '../../core/status/ended-approvals.ts';
 import type { Outcome } from '../../core/plan/outcome.ts';
 import { describeBlocked } from '../../core/status/condition-states.ts';
-import type { ObjectEvent, Report } from './ports.ts';
+import type { ObjectEvent } from '../../core/model/object-event.ts';
+import type { Report } from './ports.ts';
 import { describeGone } from '../../core/plan/running-images.ts';
 
 /** A policy as the object that an Event is about. */

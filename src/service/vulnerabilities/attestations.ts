@@ -8,20 +8,13 @@ import { accessKey, type ImageSource } from '../../core/model/image-source.ts';
 import { cut, listFew } from '../../core/model/text.ts';
 import { type Evidence, noEvidence } from '../../core/model/vulnerabilities.ts';
 import { type AttachedLayer, findAttached, readLayer, type SignatureRegistry } from '../verify/find-attached.ts';
+import type { ImageVerifierOptions } from '../verify/image-verifier.ts';
 import { readKeys, readPemKeys, type ReadSecret } from '../verify/public-keys.ts';
 import type { Trust } from '../verify/trust.ts';
 import { attestations } from './find-attestations.ts';
 import { joinPlatforms, readPlatforms } from './platforms.ts';
 import type { EvidenceRequest, EvidenceSource } from './read-evidence.ts';
 import { type Attested, maxAttestationBytes, verifyAttestation } from './verify-attestation.ts';
-
-export interface AttestationOptions {
-  readonly registry: SignatureRegistry;
-  readonly readSecret: ReadSecret;
-  /** The trust root of keyless signatures; undefined if none is configured. */
-  readonly trustRoot?: Trust['trustRoot'] | undefined;
-  readonly now?: () => number;
-}
 
 /** What is remembered of attestations and of their manifests, in bytes. */
 const maxRemembered = { attested: 32 * 1024 * 1024, manifests: 8 * 1024 * 1024 };
@@ -38,7 +31,7 @@ const maxProblem = 400;
  * Creates the source. What an attestation says is remembered by its content and by who is trusted, because neither changes: an image that was read costs the
  * list of its referrers and one manifest.
  */
-export function createAttestationSource({ readSecret, trustRoot, now = Date.now, ...options }: AttestationOptions): EvidenceSource {
+export function createAttestationSource({ readSecret, trustRoot, now = Date.now, ...options }: ImageVerifierOptions): EvidenceSource {
   const attested = new BoundedMap<string, Attested>(maxRemembered.attested, weightOf);
   const registry = rememberManifests(options.registry);
   return {

@@ -1,10 +1,11 @@
 /** The list of the sources of evidence, in the order in which their answers are shown. */
-import { type AttestationOptions, createAttestationSource } from './attestations.ts';
+import type { ImageVerifierOptions } from '../verify/image-verifier.ts';
+import { createAttestationSource } from './attestations.ts';
 import { createHarborSource, type ScanRegistry } from './harbor.ts';
 import { createEvidenceReader, type ReadEvidence } from './read-evidence.ts';
 import { createTrivyOperatorSource, type TrivyOperatorMeans } from './trivy-operator.ts';
 
-export type EvidenceOptions = AttestationOptions & TrivyOperatorMeans & { readonly registry: ScanRegistry };
+export type EvidenceOptions = ImageVerifierOptions & TrivyOperatorMeans & { readonly registry: ScanRegistry };
 
 /** Creates the reader with all sources. */
 export function createAllEvidence(options: EvidenceOptions): ReadEvidence {

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { connect, type AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { AccessError, type Caller } from '../../../src/service/api/access.ts';
+import type { Caller } from '../../../src/core/model/caller.ts';
+import { AccessError } from '../../../src/service/api/access.ts';
 import { createAuthenticate, type OperationsAuth } from '../../../src/service/api/authenticate.ts';
 import { boundReviews } from '../../../src/service/api/review-tokens.ts';
 import { createPolicyFeed, createStreams, policyStream } from '../../../src/service/api/stream.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ClaimedPush, IgnoredPush } from '../../../core/model/push-event.ts';
 import { verifyAuthorizationHeader } from './headers.ts';
-import { readBinaryCloudEvent, readStructuredCloudEvent } from './cloud-events.ts';
+import { type CloudEvent, readBinaryCloudEvent, readStructuredCloudEvent } from './cloud-events.ts';
 import { filled, limitedText, optionalText as text, parseJsonBody, readEntries, parseEvents, toParsedDelivery } from './read-payload.ts';
 import { MalformedBody, type Delivery, type ParsedDelivery, type Provider } from './provider.ts';
 
@@ -18,14 +18,6 @@ const validation = z.object({ validationCode: limitedText(1024, 1) });
 
 const validationType = 'Microsoft.EventGrid.SubscriptionValidationEvent';
 
-interface AcrEvent {
-  readonly type: string;
-  readonly id?: string | null | undefined;
-  readonly source?: string | null | undefined;
-  readonly time?: string | null | undefined;
-  readonly data: unknown;
-}
-
 /** Azure Container Registry: its own webhooks, and Event Grid subscriptions in either schema, single events and batches. */
 export const acr: Provider = {
   id: 'acr',
@@ -40,13 +32,13 @@ export const acr: Provider = {
 };
 
 /** Answers the validation of an Event Grid subscription with its code: without it, Event Grid delivers nothing. `validationUrl` is never fetched. */
-function answerValidation({ data }: AcrEvent): ParsedDelivery {
+function answerValidation({ data }: CloudEvent): ParsedDelivery {
   const code = validation.safeParse(data).data?.validationCode;
   if (code === undefined) throw new MalformedBody('the validation event has no validationCode');
   return { ...toParsedDelivery([{ reason: 'the validation of an Event Grid subscription' }]), handshake: { validationResponse: code } };
 }
 
-function readEvents(delivery: Delivery): readonly (AcrEvent | undefined)[] {
+function readEvents(delivery: Delivery): readonly (CloudEvent | undefined)[] {
   const binary = readBinaryCloudEvent(delivery);
   if (binary !== undefined) return [binary];
   const document = parseJsonBody(z.unknown(), delivery.body);
@@ -57,17 +49,18 @@ function readEvents(delivery: Delivery): readonly (AcrEvent | undefined)[] {
   return [event];
 }
 
-function readEvent(document: unknown): AcrEvent | undefined {
+function readEvent(document: unknown): CloudEvent | undefined {
   const cloudEvent = readStructuredCloudEvent(document);
   if (cloudEvent !== undefined) return cloudEvent;
   const grid = gridEvent.safeParse(document).data;
-  if (grid !== undefined) return { type: grid.eventType, id: grid.id, source: grid.topic, time: grid.eventTime, data: grid.data };
+  if (grid !== undefined)
+    return { type: grid.eventType, ...filled({ id: grid.id, source: grid.topic, time: grid.eventTime }), data: grid.data };
   const webhook = change.safeParse(document).data;
   if (!webhook?.action) return undefined;
-  return { type: webhook.action, id: webhook.id, time: webhook.timestamp, data: webhook };
+  return { type: webhook.action, ...filled({ id: webhook.id, time: webhook.timestamp }), data: webhook };
 }
 
-function toPush({ type, id, source, time, data }: AcrEvent): ClaimedPush | IgnoredPush {
+function toPush({ type, id, source, time, data }: CloudEvent): ClaimedPush | IgnoredPush {
   const { target, request, action, ...inner } = change.safeParse(data).data ?? {};
   const repository = target?.repository || undefined;
   const tag = target?.tag || undefined;
