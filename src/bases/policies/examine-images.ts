@@ -10,7 +10,7 @@ import { type BaseState, judge, type Recognition } from '../recognize/recognize-
 import { recognizeImages } from '../recognize/recognize-images.ts';
 import { describeError } from '../../core/model/errors.ts';
 import { formatRepository, type Repository } from '../../core/model/image-reference.ts';
-import { accessKey, type ImageSource, type PullAccess } from '../../core/model/image-source.ts';
+import { sourceKey, type ImageSource, type PullAccess } from '../../core/model/image-source.ts';
 import type { Registry } from '../../service/reconcile/ports.ts';
 import type { NamedImage } from './list-images.ts';
 import type { SelectedBase } from './plan-roll-out.ts';
@@ -117,7 +117,7 @@ async function readDigest(
     if (found?.bytes !== undefined) await facts.read(source, found.digest, signal, found.bytes).catch(() => undefined);
     return found?.digest;
   };
-  return digests.read(`${formatRepository(source)} ${accessKey(source)} ${tag}`, known, ask);
+  return digests.read(sourceKey(source, tag), known, ask);
 }
 
 /** The image as actions take it; undefined if its base is not recognized. */

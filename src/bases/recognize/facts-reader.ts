@@ -2,8 +2,8 @@
 import { hash } from 'node:crypto';
 import { BoundedMap } from '../../core/async/bounded-map.ts';
 import { SingleFlight } from '../../core/async/single-flight.ts';
-import { formatRepository, type RegistryAliases } from '../../core/model/image-reference.ts';
-import { accessKey, type ImageSource } from '../../core/model/image-source.ts';
+import type { RegistryAliases } from '../../core/model/image-reference.ts';
+import { sourceKey, type ImageSource } from '../../core/model/image-source.ts';
 import { type BuildFacts, formatFacts, parseFacts } from './facts.ts';
 import { type FactsRegistry, type ReadContext, readFacts } from './read-facts.ts';
 
@@ -57,7 +57,7 @@ export function createFactsReader(options: FactsReaderOptions): FactsReader {
   return {
     async read(source, digest, signal, bytes) {
       // Facts, like all answers of registries, are shared only between requests with the same access.
-      const key = hash('sha256', `${formatRepository(source)} ${accessKey(source)} ${digest}`, 'base64url');
+      const key = hash('sha256', sourceKey(source, digest), 'base64url');
       const entry = cached.get(key);
       if (entry !== undefined && entry.until > now()) return entry.facts;
       return flights.run(`${key} ${credentialVersions(source)}`, (signal) => load(key, digest, { source, signal }, bytes), signal);

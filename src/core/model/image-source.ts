@@ -1,4 +1,4 @@
-import type { Repository } from './image-reference.ts';
+import { formatRepository, type Repository } from './image-reference.ts';
 import type { ImagePolicy, PolicySpec, PolicyTarget } from './image-policy.ts';
 import type { Workload } from './workload.ts';
 
@@ -54,6 +54,11 @@ export interface ImageSource extends Repository {
 /** A key for the access of a source. Only sources with the same key share answers, tokens and polls. */
 export function accessKey({ access }: ImageSource): string {
   return (access?.secrets ?? []).map(({ namespace, name }) => `${namespace}/${name}`).join(',');
+}
+
+/** The key under which what is read of a source is remembered: by the repository, and by whose credentials could read it. */
+export function sourceKey(source: ImageSource, reference: string): string {
+  return `${formatRepository(source)} ${accessKey(source)} ${reference}`;
 }
 
 /** The cached data about the Secrets that may be used. */

@@ -15,7 +15,7 @@ import { isReleased } from './guards/released.ts';
 export const retryPausesMs = [60_000, 300_000, 1_500_000] as const;
 
 /** The parts of a policy that decide about retries. */
-export type RetryOwner = Partial<Pick<ImagePolicy, 'uid' | 'generation' | 'actions'>>;
+type RetryOwner = Partial<Pick<ImagePolicy, 'uid' | 'generation' | 'actions'>>;
 
 /** The failed tries of an image on one container that still count. */
 export interface FailedTries extends Retry {

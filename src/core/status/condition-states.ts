@@ -12,7 +12,7 @@ import { wholeDigest } from '../model/companions.ts';
 import { formatWorkload, type Workload } from '../model/workload.ts';
 import { isReleased } from '../plan/guards/released.ts';
 import { describeGivenUp } from '../plan/guards/retry.ts';
-import { failedTries, type FailedTries, type RetryOwner } from '../plan/retries.ts';
+import { failedTries, type FailedTries } from '../plan/retries.ts';
 import type { Blocked } from '../plan/plan-update.ts';
 
 /** Every type of condition that image-watcher sets. A policy may also have conditions of other writers. */
@@ -43,7 +43,7 @@ export interface RolloutConditions {
  * |   and the image is not to blame  | False | Reconciling: it is tried again; Stalled when it was tried too often |
  * | done, or not watched             |       | Ready as without rollouts                        |
  */
-export function rolloutConditions(policy: ImagePolicy & RetryOwner, rollouts: readonly RolloutState[], now: Date): RolloutConditions {
+export function rolloutConditions(policy: ImagePolicy, rollouts: readonly RolloutState[], now: Date): RolloutConditions {
   const { spec, status } = policy;
   if (!isUsable(spec) || spec.rollout === undefined) return { notes: [], held: [] };
   const { onFailure } = spec.rollout;
@@ -84,11 +84,7 @@ export interface PendingRetry extends FailedTries {
 }
 
 /** The failed tries of the selected image on workloads that were rolled back from it, as the workloads record them. */
-export function retriesOf(
-  { status: { latest }, ...owner }: ImagePolicy & RetryOwner,
-  rollouts: readonly RolloutState[],
-  now: Date,
-): PendingRetry[] {
+export function retriesOf({ status: { latest }, ...owner }: ImagePolicy, rollouts: readonly RolloutState[], now: Date): PendingRetry[] {
   if (latest === undefined) return [];
   return rollouts.flatMap(({ workload, entries }) =>
     entries.flatMap(({ container }) => {
@@ -101,7 +97,7 @@ export function retriesOf(
 /** The rejection of the selected image if it failed and was not released since, unless everything runs it. */
 function failedSelection(
   rollouts: readonly RolloutState[],
-  { status: { latest, rejected = [] }, actions }: ImagePolicy & RetryOwner,
+  { status: { latest, rejected = [] }, actions }: ImagePolicy,
   now: Date,
 ): RejectedImage | undefined {
   const isLatest = (one: RejectedImage) => (latest?.digest === undefined ? one.tag === latest?.tag : isRejectionOf(one, latest));

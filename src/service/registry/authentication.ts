@@ -1,6 +1,5 @@
 import { describeConnectionError } from '../../core/model/connection-failure.ts';
-import { formatRepository } from '../../core/model/image-reference.ts';
-import { accessKey, type ImageSource } from '../../core/model/image-source.ts';
+import { sourceKey, type ImageSource } from '../../core/model/image-source.ts';
 import { abortable } from '../../core/async/deadline.ts';
 import { createAttempts, isRefusal } from './attempt.ts';
 import { BoundedMap } from '../../core/async/bounded-map.ts';
@@ -162,7 +161,7 @@ export function createAuthentication({
   return async (source, request) => {
     // Pages of a list that the registry redirected get no credentials, which are for the registry only.
     if (request.url.origin !== request.registry.origin) return http(request);
-    const key = `${formatRepository(source)} ${accessKey(source)} ${credentialVersions(source)}`;
+    const key = sourceKey(source, credentialVersions(source));
     // A user who may pull is not always allowed to list tags, so refusals are recorded per kind of request.
     const denialKey = `${request.kind} ${key}`;
     const askedAt = denials.begin(denialKey, source.causedAt);

@@ -1,8 +1,8 @@
 import type { LookupFunction } from 'node:net';
 import type { Dispatcher } from 'undici';
 import type { Unusable } from '../../core/model/artifact.ts';
-import { formatRepository, type Repository } from '../../core/model/image-reference.ts';
-import { accessKey, type ImageSource } from '../../core/model/image-source.ts';
+import type { Repository } from '../../core/model/image-reference.ts';
+import { sourceKey, type ImageSource } from '../../core/model/image-source.ts';
 import type { Proxies } from '../../core/model/proxy.ts';
 import type { Route } from '../proxy/route.ts';
 import { createAnswerBudget } from './answer-budget.ts';
@@ -162,7 +162,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     readScanReports: (source, digest, signal) => run(source, async () => readScanReports(open(source, signal), digest), signal),
     async listTags(source, signal) {
       const session = open(source);
-      const key = `${formatRepository(source)} ${accessKey(source)} ${credentialVersions(source)}`;
+      const key = sourceKey(source, credentialVersions(source));
       return run(source, () => lists.run(key, (signal) => listTags({ ...session, send: sendForList, signal }), signal), signal);
     },
     probe: (source, tag, signal) => run(source, async () => probeRepository(open(source, signal), tag), signal),

@@ -3,7 +3,7 @@ import { defined } from '../../core/model/defined.ts';
 import { isAttestation, isImageConfigType, type Unusable, whyUnusable } from '../../core/model/artifact.ts';
 import { maxJsonBytes } from '../../core/model/bounded-json.ts';
 import { formatRepository, isDigest } from '../../core/model/image-reference.ts';
-import { accessKey, type ImageSource } from '../../core/model/image-source.ts';
+import { sourceKey, type ImageSource } from '../../core/model/image-source.ts';
 import { headManifest, type Manifest, readBlob, readManifest } from './manifests.ts';
 import { BoundedMap } from '../../core/async/bounded-map.ts';
 import { creationTime, latestTime, annotatedTime, parseImageConfig, parseManifest } from './parse-manifest.ts';
@@ -151,7 +151,7 @@ function createDigestCache<T extends object>(credentialVersions: (source: ImageS
 }
 
 function keyOf({ source }: Session, digest: string): string {
-  return `${formatRepository(source)} ${accessKey(source)} ${digest}`;
+  return sourceKey(source, digest);
 }
 
 function summarise({ digest, mediaType, bytes }: Manifest): Summary {

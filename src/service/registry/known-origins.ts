@@ -2,8 +2,8 @@
 import { BoundedMap } from '../../core/async/bounded-map.ts';
 import { startDeadline } from '../../core/async/deadline.ts';
 import type { ImageOrigin } from '../../core/model/image-origin.ts';
-import { formatRepository, isDigest } from '../../core/model/image-reference.ts';
-import { accessKey, type ImageSource } from '../../core/model/image-source.ts';
+import { isDigest } from '../../core/model/image-reference.ts';
+import { sourceKey, type ImageSource } from '../../core/model/image-source.ts';
 import type { ReadOrigin } from './origins.ts';
 
 /** The most images that are remembered, that wait to be read, and that are read at the same time. */
@@ -63,7 +63,7 @@ export function createKnownOrigins(readOrigin: ReadOrigin, elapsed: () => number
   };
   return {
     find(source, reference) {
-      const key = `${formatRepository(source)} ${accessKey(source)} ${reference}`;
+      const key = sourceKey(source, reference);
       const found = known.get(key);
       if (found !== undefined && found.until > elapsed()) return found.origin;
       if (waiting.size < maxWaiting) waiting.set(key, () => readWithin(readOrigin, source, reference, stopped.signal));

@@ -3,8 +3,8 @@ import { isAttestation } from '../../core/model/artifact.ts';
 import { BoundedMap } from '../../core/async/bounded-map.ts';
 import { readImageList, type ImageList } from '../../core/model/image-list.ts';
 import { type ImageOrigin, readOrigin, readRevision } from '../../core/model/image-origin.ts';
-import { formatRepository, isDigest } from '../../core/model/image-reference.ts';
-import { accessKey, type ImageSource } from '../../core/model/image-source.ts';
+import { isDigest } from '../../core/model/image-reference.ts';
+import { sourceKey, type ImageSource } from '../../core/model/image-source.ts';
 import type { RegistryClient } from './client.ts';
 import { parseImageConfig, parseManifest } from './parse-manifest.ts';
 
@@ -13,62 +13,50 @@ const maxImages = 1_000;
 const maxLists = 200;
 const maxConfigBytes = 1024 * 1024;
 
-/** The origin of a tag or digest; undefined if it names none. Rejects as the registry client does. */
-export type ReadOrigin = (source: ImageSource, reference: string, signal: AbortSignal) => Promise<ImageOrigin | undefined>;
+/** Reads what a tag or digest says of itself; undefined if it says nothing. Rejects as the registry client does. */
+type Read<T> = (source: ImageSource, reference: string, signal: AbortSignal) => Promise<T | undefined>;
+/** The origin of a tag or digest. */
+export type ReadOrigin = Read<ImageOrigin>;
+type Contents = Pick<RegistryClient, 'readManifest' | 'readBlob'>;
 
-/** Creates a reader that remembers the origins of the last digests. The origin of a digest never changes. */
-export function createOriginReader(registry: Pick<RegistryClient, 'readManifest' | 'readBlob'>): ReadOrigin {
-  const known = new BoundedMap<string, { readonly origin: ImageOrigin | undefined }>(maxImages);
-  return async (source, reference, signal) => {
-    const key = `${formatRepository(source)} ${accessKey(source)} ${reference}`;
-    const found = known.get(key) ?? { origin: await read(registry, source, reference, signal) };
-    if (isDigest(reference)) known.set(key, found);
-    return found.origin;
-  };
+/** Creates a reader of the origins of images. */
+export function createOriginReader(registry: Contents): ReadOrigin {
+  return remembered(maxImages, (...image) => read(registry, ...image));
 }
 
-/** The commit that a digest was built from, in lower case; undefined if it names none. Rejects as the registry client does. */
-export type ReadRevision = (source: ImageSource, digest: string, signal: AbortSignal) => Promise<string | undefined>;
-
-/** Creates a reader that remembers the commits of the last digests. A commit counts whether or not the image names its repository. */
-export function createRevisionReader(registry: RegistryClient): ReadRevision {
-  return createTextReader(registry, maxImages, readRevision);
+/** Creates a reader of the commits that digests were built from, in lower case. A commit counts whether or not the image names its repository. */
+export function createRevisionReader(registry: Contents): Read<string> {
+  return remembered(maxImages, (...image) => readFirst(registry, readRevision, image));
 }
 
-/** The list of images that belong to a digest, as it names them itself; undefined if it has none. Rejects as the registry client does. */
-export type ReadImageList = (source: ImageSource, digest: string, signal: AbortSignal) => Promise<ImageList | undefined>;
-
-/** Creates a reader that remembers the lists of the last digests. */
-export function createImageListReader(registry: Pick<RegistryClient, 'readManifest' | 'readBlob'>): ReadImageList {
-  return createTextReader(registry, maxLists, readImageList);
+/** Creates a reader of the lists of images that belong to digests, as these name them themselves. */
+export function createImageListReader(registry: Contents): Read<ImageList> {
+  return remembered(maxLists, (...image) => readFirst(registry, readImageList, image));
 }
 
-/** Creates a reader of what the first annotations or labels of a digest say that say anything; they never change. Remembers the last of these. */
-function createTextReader<T extends string | object>(
-  registry: Pick<RegistryClient, 'readManifest' | 'readBlob'>,
-  maxKnown: number,
-  readText: (texts: Texts) => T | undefined,
-): (source: ImageSource, digest: string, signal: AbortSignal) => Promise<T | undefined> {
+/** Remembers what the last digests say, which never changes. */
+function remembered<T>(maxKnown: number, read: Read<T>): Read<T> {
   const known = new BoundedMap<string, { readonly said: T | undefined }>(maxKnown);
-  const firstOf = (sets: readonly Texts[]) => sets.map(readText).find((said) => said !== undefined);
-  return async (source, digest, signal) => {
-    const key = `${formatRepository(source)} ${accessKey(source)} ${digest}`;
-    const ask = async () => {
-      const { outer, inner } = await readTexts(registry, source, digest, signal);
-      return { said: firstOf(outer) ?? firstOf(await inner()) };
-    };
-    const found = known.get(key) ?? (await ask());
-    known.set(key, found);
+  return async (source, reference, signal) => {
+    const key = sourceKey(source, reference);
+    const found = known.get(key) ?? { said: await read(source, reference, signal) };
+    if (isDigest(reference)) known.set(key, found);
     return found.said;
   };
 }
 
-async function read(
-  registry: Pick<RegistryClient, 'readManifest' | 'readBlob'>,
-  source: ImageSource,
-  reference: string,
-  signal: AbortSignal,
-): Promise<ImageOrigin | undefined> {
+/** What the first annotations or labels say that say anything. */
+async function readFirst<T>(
+  registry: Contents,
+  readText: (texts: Texts) => T | undefined,
+  image: Parameters<Read<T>>,
+): Promise<T | undefined> {
+  const firstOf = (sets: readonly Texts[]) => sets.map(readText).find((said) => said !== undefined);
+  const { outer, inner } = await readTexts(registry, ...image);
+  return firstOf(outer) ?? firstOf(await inner());
+}
+
+async function read(registry: Contents, source: ImageSource, reference: string, signal: AbortSignal): Promise<ImageOrigin | undefined> {
   const { outer, inner } = await readTexts(registry, source, reference, signal);
   const own = readOrigin(outer);
   if (own?.revision !== undefined) return own;
@@ -84,7 +72,7 @@ type Texts = Readonly<Record<string, string>>;
 
 /** The annotations of an index, or of a manifest and its place; and, read when they are needed, the annotations of the image and its labels. */
 async function readTexts(
-  registry: Pick<RegistryClient, 'readManifest' | 'readBlob'>,
+  registry: Contents,
   source: ImageSource,
   reference: string,
   signal: AbortSignal,

@@ -4,7 +4,7 @@ import { BoundedMap } from '../../core/async/bounded-map.ts';
 import { defined } from '../../core/model/defined.ts';
 import { hidden } from '../../core/model/hidden-text.ts';
 import { formatRepository, isDigest } from '../../core/model/image-reference.ts';
-import { accessKey, type ImageSource } from '../../core/model/image-source.ts';
+import { accessKey, sourceKey, type ImageSource } from '../../core/model/image-source.ts';
 import { cut, listFew } from '../../core/model/text.ts';
 import { type Evidence, noEvidence } from '../../core/model/vulnerabilities.ts';
 import { type AttachedLayer, findAttached, readLayer, type SignatureRegistry } from '../verify/find-attached.ts';
@@ -143,7 +143,7 @@ function rememberManifests(registry: SignatureRegistry): SignatureRegistry {
     readBlob: (...asked) => registry.readBlob(...asked),
     listReferrers: (...asked) => registry.listReferrers(...asked),
     async readManifest(source, reference, signal) {
-      const key = `${formatRepository(source)} ${accessKey(source)} ${reference}`;
+      const key = sourceKey(source, reference);
       const manifest = manifests.get(key) ?? (await registry.readManifest(source, reference, signal));
       // A copy, because the bytes may be a part of a larger answer.
       if (manifest && isDigest(reference) && manifest.bytes.length <= maxManifest)
