@@ -10,7 +10,6 @@ import type { ImageSource } from '../../core/model/image-source.ts';
 import type { LabelSelector } from '../../core/model/label-selector.ts';
 import type { PushEvent } from '../../core/model/push-event.ts';
 import type { OnAnswered } from '../../core/model/server-clock.ts';
-import type { Reason } from '../../core/model/reasons.ts';
 import type { WorkloadView } from '../../core/model/resolve-target.ts';
 import type { Verification, VerificationResult } from '../../core/model/verification.ts';
 import type { Evidence } from '../../core/model/vulnerabilities.ts';

@@ -9,7 +9,7 @@ import { cut, listFew } from '../../core/model/text.ts';
 import { type Evidence, noEvidence } from '../../core/model/vulnerabilities.ts';
 import { type AttachedLayer, findAttached, readLayer, type SignatureRegistry } from '../verify/find-attached.ts';
 import type { ImageVerifierOptions } from '../verify/image-verifier.ts';
-import { readKeys, readPemKeys, type ReadSecret } from '../verify/public-keys.ts';
+import { readKeys, readPemKeys } from '../verify/public-keys.ts';
 import type { Trust } from '../verify/trust.ts';
 import { attestations } from './find-attestations.ts';
 import { joinPlatforms, readPlatforms } from './platforms.ts';

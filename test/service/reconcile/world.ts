@@ -82,7 +82,6 @@ export function withPorts(ports: PollPorts, overrides: PortOverrides): PollPorts
     vulnerabilities: { ...ports.vulnerabilities, ...vulnerabilities },
     report: { ...ports.report, ...report },
     queues: { ...ports.queues, ...queues },
-    bases: ports.bases,
     poll: { ...ports.poll, ...poll },
   };
 }
