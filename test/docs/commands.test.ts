@@ -201,6 +201,7 @@ describe('the commands in the pages', () => {
         ID: eventId,
         TAG: '1.0.0',
         '/var/run/secrets/kubernetes.io/serviceaccount/token': 'token',
+        '/etc/image-watcher': 'config.yaml',
       };
       const [name = '', ...args] = words.map((word) => placeholders[word] ?? word);
       if (args.includes('--help')) return;
