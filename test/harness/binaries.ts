@@ -171,26 +171,30 @@ function registrySources(tool: tools.Tool): Source[] {
   ];
 }
 
-/** A program of Go's module proxy: on the PATH, in the cache, or built. */
+/** A program of Go's module proxy: on the PATH, in the cache, or built; in minutes, or in seconds after the servers, which need much of the same. */
 function goSources(
   tool: tools.Tool,
   version: string,
   build: Pick<Parameters<typeof goBuild>[1], 'module' | 'package' | 'ldflags' | 'tags' | 'about'>,
 ): Source[] {
   const cached = new CachedBinary(tool, version);
-  return [onPath(tool), { name: 'cache', find: () => cached.find() }, goBuild(cached, { name: tool.id, version, ...build })];
+  return [
+    onPath(tool),
+    { name: 'cache', find: () => cached.find() },
+    goBuild(cached, { name: tool.id, version, dependenciesOf: tools.kubernetesVersion, ...build }),
+  ];
 }
 
 function helmSources(tool: tools.Tool): Source[] {
   const module = 'helm.sh/helm/v4';
   const ldflags = `-X ${module}/internal/version.version=${tools.helmVersion}`;
-  return goSources(tool, tools.helmVersion, { module, package: `${module}/cmd/helm`, ldflags, about: 'about 4 minutes' });
+  return goSources(tool, tools.helmVersion, { module, package: `${module}/cmd/helm`, ldflags, about: '30 seconds to 4 minutes' });
 }
 
 function kustomizeSources(tool: tools.Tool): Source[] {
   const module = 'sigs.k8s.io/kustomize/kustomize/v5';
   const ldflags = `-X sigs.k8s.io/kustomize/api/provenance.version=${tools.kustomizeVersion}`;
-  return goSources(tool, tools.kustomizeVersion, { module, package: module, ldflags, about: 'about 1 minute' });
+  return goSources(tool, tools.kustomizeVersion, { module, package: module, ldflags, about: '10 seconds to 1 minute' });
 }
 
 function promtoolSources(tool: tools.Tool): Source[] {
@@ -199,19 +203,19 @@ function promtoolSources(tool: tools.Tool): Source[] {
   const ldflags = `-X github.com/prometheus/common/version.Version=${Math.floor(Number(minor) / 100)}.${Number(minor) % 100}.0`;
   // Without the discovery of services at cloud providers, which doubles what is built.
   const tags = 'remove_all_sd';
-  return goSources(tool, tools.prometheusVersion, { module, package: `${module}/cmd/promtool`, ldflags, tags, about: 'about 3 minutes' });
+  return goSources(tool, tools.prometheusVersion, { module, package: `${module}/cmd/promtool`, ldflags, tags, about: '1 to 3 minutes' });
 }
 
 function craneSources(tool: tools.Tool): Source[] {
   const module = 'github.com/google/go-containerregistry';
   const ldflags = `-X ${module}/cmd/crane/cmd.Version=${tools.craneVersion}`;
-  return goSources(tool, tools.craneVersion, { module, package: `${module}/cmd/crane`, ldflags, about: 'about 30 seconds' });
+  return goSources(tool, tools.craneVersion, { module, package: `${module}/cmd/crane`, ldflags, about: '10 to 30 seconds' });
 }
 
 function s3Sources(tool: tools.Tool): Source[] {
   const module = 'github.com/versity/versitygw';
   const ldflags = `-X main.Version=${tools.s3Version}`;
-  return goSources(tool, tools.s3Version, { module, package: `${module}/cmd/versitygw`, ldflags, about: 'about 2 minutes' });
+  return goSources(tool, tools.s3Version, { module, package: `${module}/cmd/versitygw`, ldflags, about: '1 to 2 minutes' });
 }
 
 function inAssets(tool: tools.Tool): Source {

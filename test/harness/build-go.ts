@@ -15,6 +15,8 @@ export type GoProgram = {
   /** Build tags. */
   tags?: string;
   hasStagingModules?: boolean;
+  /** The version of Kubernetes whose versions of other modules are taken: what both need is then built only once. */
+  dependenciesOf?: string;
 };
 
 /** Builds a program of a published Go module and writes it to `path`. */
@@ -38,14 +40,30 @@ export async function buildGo(program: GoProgram, path: string): Promise<void> {
   });
 }
 
-async function moduleFile({ module, version, hasStagingModules }: GoProgram, run: (...args: string[]) => Promise<string>): Promise<string> {
-  const output = await run('mod', 'download', '-json', `${module}@${version}`);
-  const { GoMod } = JSON.parse(output.slice(output.indexOf('{'), output.lastIndexOf('}') + 1)) as { GoMod: string };
-  const original = await readFile(GoMod, 'utf8');
+async function moduleFile(program: GoProgram, run: (...args: string[]) => Promise<string>): Promise<string> {
+  const { module, version, hasStagingModules, dependenciesOf } = program;
+  const original = await readModuleFile(module, version, run);
   const goVersion = /^go (\S+)/m.exec(original)?.[1] ?? '1.21';
   const lines = ['module image-watcher-testenv', `go ${goVersion}`, `require ${module} ${version}`];
   if (hasStagingModules) lines.push(...stagingReplacements(original, version));
+  if (dependenciesOf !== undefined) {
+    const kubernetes = await readModuleFile('k8s.io/kubernetes', dependenciesOf, run);
+    lines.push(...stagingReplacements(kubernetes, dependenciesOf), ...sameVersions(kubernetes, module));
+  }
   return `${lines.join('\n')}\n`;
+}
+
+async function readModuleFile(module: string, version: string, run: (...args: string[]) => Promise<string>): Promise<string> {
+  const output = await run('mod', 'download', '-json', `${module}@${version}`);
+  const { GoMod } = JSON.parse(output.slice(output.indexOf('{'), output.lastIndexOf('}') + 1)) as { GoMod: string };
+  return readFile(GoMod, 'utf8');
+}
+
+/** The replacements that give other modules the versions that are required here. */
+function sameVersions(original: string, except: string): string[] {
+  return [...original.matchAll(/^\t(\S+) (v\S+)/gm)]
+    .filter(([, module, version]) => module !== except && version !== 'v0.0.0')
+    .map(([, module, version]) => `replace ${module} => ${module} ${version}`);
 }
 
 // Kubernetes points at folders of its own repository, which are published as modules too: v1.36.3 there is v0.36.3 here.

@@ -16,11 +16,12 @@ export type Version = { major: number; minor: number };
 export const kubernetesVersion = 'v1.36.3';
 export const etcdVersion = 'v3.6.16';
 export const distributionVersion = 'v3.1.2';
-export const helmVersion = 'v4.3.1';
+// These are built with the versions of modules that Kubernetes requires, so they must not need newer ones.
+export const helmVersion = 'v4.2.4';
 export const kustomizeVersion = 'v5.8.1';
 export const craneVersion = 'v0.22.1';
-/** The module of Prometheus 3.16: versions of modules are v0. */
-export const prometheusVersion = 'v0.316.0';
+/** The module of Prometheus 3.10: versions of modules are v0. */
+export const prometheusVersion = 'v0.310.0';
 export const s3Version = 'v1.8.0';
 
 const kubeAdvice = 'install Go 1.24 or newer, or set KUBEBUILDER_ASSETS to a folder with etcd, kube-apiserver and kube-controller-manager';
