@@ -199,11 +199,13 @@ export const blocked = {
     action: 'Push a newer image, or run `image-watcher release NS/NAME` (`bipol/NAME -n NS` for a base) to take the rejection back.',
   },
   NoEarlierImage: {
-    shown: 'A Warning Event of the policy; `image-watcher rollback` exits with code 1. No workload is changed.',
+    shown:
+      '`status.lastRollbackProblem` and a Warning Event of the policy; `image-watcher rollback` prints it, and exits with code 1. No workload is changed.',
     cause:
-      'A rollback was requested, but `status.history` has no earlier image that has not failed, the registry no longer has the tag, or the annotation is ' +
-      'neither a tag nor `previous`. The message says which.',
-    action: 'Name a tag that the registry has: `image-watcher rollback NS/NAME --to TAG`.',
+      'A rollback was requested, but all targets run the tag already, or something keeps them from being changed, `status.history` has no earlier image that ' +
+      'has not failed, the registry no longer has the tag, or the annotation is neither a tag nor `previous`. The message says which. No image is rejected ' +
+      'because of it, and the conditions stay as they are.',
+    action: 'Name another tag that the registry has: `image-watcher rollback NS/NAME --to TAG`.',
   },
   Withdrawn: {
     shown: 'The log message `policy reconciled` at `debug`, `image_watcher_reconciles_total`. The conditions do not change.',

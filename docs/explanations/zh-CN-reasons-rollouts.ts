@@ -128,13 +128,13 @@ export const chineseRollouts: Readonly<Record<string, string>> = {
     '用户用 `image-watcher rollback` 或注解回滚。回滚之前运行的镜像被记录下来，因此不会再次应用。',
   'Push a newer image, or run `image-watcher release NS/NAME` to return to the selected one.':
     '推送更新的镜像，或运行 `image-watcher release NS/NAME` 回到选中的镜像。',
-  'There is no earlier image to roll back to.': '没有可以回滚到的更早的镜像。',
-  'A Warning Event of the policy; `image-watcher rollback` exits with code 1. No workload is changed.':
-    '策略有一个 Warning Event；`image-watcher rollback` 以退出码 1 结束。不修改任何工作负载。',
-  'A rollback was requested, but `status.history` has no earlier image that has not failed, the registry no longer has the tag, or the annotation is neither a tag nor `previous`. The message says which.':
-    '请求了回滚，但 `status.history` 中没有未失败的更早的镜像，镜像仓库中不再有该标签，或者注解既不是标签也不是 `previous`。消息说明是哪一种。',
-  'Name a tag that the registry has: `image-watcher rollback NS/NAME --to TAG`.':
-    '写出镜像仓库中有的标签：`image-watcher rollback NS/NAME --to TAG`。',
+  'A requested rollback changed nothing.': '请求的回滚没有改变任何内容。',
+  '`status.lastRollbackProblem` and a Warning Event of the policy; `image-watcher rollback` prints it, and exits with code 1. No workload is changed.':
+    '`status.lastRollbackProblem` 和策略的 Warning Event；`image-watcher rollback` 显示它，并以退出码 1 结束。不修改任何工作负载。',
+  'A rollback was requested, but all targets run the tag already, or something keeps them from being changed, `status.history` has no earlier image that has not failed, the registry no longer has the tag, or the annotation is neither a tag nor `previous`. The message says which. No image is rejected because of it, and the conditions stay as they are.':
+    '请求了回滚，但所有目标已经运行该标签，或者有什么阻止修改它们，`status.history` 中没有未失败的更早的镜像，镜像仓库中不再有该标签，或者注解既不是标签也不是 `previous`。消息说明是哪一种。不会因此拒绝任何镜像，状况保持不变。',
+  'Name another tag that the registry has: `image-watcher rollback NS/NAME --to TAG`.':
+    '写出镜像仓库中有的另一个标签：`image-watcher rollback NS/NAME --to TAG`。',
   'The user withdrew the request before it was processed.': '用户在请求得到处理之前撤回了它。',
   'The log message `policy reconciled` at `debug`, `image_watcher_reconciles_total`. The conditions do not change.':
     '`debug` 级别的日志消息 `policy reconciled`、`image_watcher_reconciles_total`。状况不变。',

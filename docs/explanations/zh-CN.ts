@@ -170,6 +170,8 @@ export const chinese: Readonly<Record<string, string>> = {
   'When the registry was last asked for this policy.': '最近一次为该策略查询镜像仓库的时间。',
   'The value of the annotation requested-at that was last handled.': '最近一次处理的注解 requested-at 的值。',
   'The value of the annotation rollback-to that was last handled.': '最近一次处理的注解 rollback-to 的值。',
+  'Why the rollback that was last handled changed nothing; absent if it changed something.':
+    '最近一次处理的回滚为什么没有改变任何内容；如果改变了内容，则没有此字段。',
   'The rollback that is under way: what was asked for, and the image that this meant when it began.':
     '正在进行的回滚：所请求的内容，以及回滚开始时它所指的镜像。',
   'The value of the annotation rollback-to.': '注解 rollback-to 的值。',

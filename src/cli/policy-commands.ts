@@ -145,7 +145,7 @@ Exit codes: 0 rolled back, or the rollout of that image is in progress; 1 nothin
       const stalled = trueCondition(status, 'Stalled');
       const wasStalled = stalled !== undefined && stalled.reason === before?.reason && stalled.message === before.message;
       const why = stalled === undefined ? '' : printable(`${stalled.reason}: ${stalled.message}`);
-      if (!isDone) terminal.err('nothing was changed: see the Events of the policy\n');
+      if (!isDone) terminal.err(`${printable(status.lastRollbackProblem ?? 'nothing was changed: see the Events of the policy')}\n`);
       else if (wasStalled) terminal.err(`rolled back to ${newest.tag}; the policy was Stalled before, and still is: ${why}\n`);
       else if (stalled !== undefined) terminal.err(`rolled back to ${newest.tag}, but the policy is Stalled: ${why}\n`);
       printStatus(terminal, output, status, isDone && stalled === undefined ? describeRollback(policy, status, newest.tag) : undefined);

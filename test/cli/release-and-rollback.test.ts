@@ -66,7 +66,7 @@ it('release writes the user, as the API server knows the caller, and the reason 
   assert.equal(requested?.user, (answer as { status: { userInfo: { username: string } } }).status.userInfo.username);
 });
 
-it('rollback does not report an earlier rollback as its own result if it changes nothing', async () => {
+it('rollback does not report an earlier rollback as its own result if it changes nothing, and says why', async () => {
   await world.create('api');
   const first = {
     kind: 'Deployment',
@@ -82,6 +82,7 @@ it('rollback does not report an earlier rollback as its own result if it changes
   } as const;
   const status = { ...statusOf(world, 'api', { runs: '1.3.0', latest: '1.4.0' }, condition('Ready', 'True', 'Held')), history: [first] };
   await world.report('api', status);
+  const problem = 'nothing was rolled back: all targets run 1.3.0 already';
   const answer = async () => {
     for (;;) {
       const { metadata } = (await world.cluster.request('GET', world.pathOf('api'))) as {
@@ -89,9 +90,10 @@ it('rollback does not report an earlier rollback as its own result if it changes
       };
       const asked = metadata.annotations?.['operator.technomad.dev/rollback-to'];
       // As the service answers where there is no earlier image.
-      if (asked !== undefined) return world.report('api', { ...status, lastHandledRollback: asked });
+      if (asked !== undefined) return world.report('api', { ...status, lastHandledRollback: asked, lastRollbackProblem: problem });
     }
   };
-  const [{ code }] = await Promise.all([runCommand('rollback', ['api', '--kubeconfig', world.kubeconfig]), answer()]);
+  const [{ code, err }] = await Promise.all([runCommand('rollback', ['api', '--kubeconfig', world.kubeconfig]), answer()]);
   assert.equal(code, 1);
+  assert.ok(err.endsWith(`${problem}\n`), err);
 });

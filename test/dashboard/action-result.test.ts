@@ -50,6 +50,14 @@ const cases: Readonly<Record<string, [action: string, policy: Partial<ImagePolic
     { actions: { rollbackTo: request }, status: { lastHandledRollback: request, ...change('Webhook', '2026-03-01T11:55:00Z') } },
     /role="alert">Roll back: nothing was rolled back/,
   ],
+  'a rollback that changed nothing, and why': [
+    'rollback',
+    {
+      actions: { rollbackTo: request },
+      status: { lastHandledRollback: request, lastRollbackProblem: 'nothing was rolled back: all targets run 1.2.0 already' },
+    },
+    /role="alert">Roll back: nothing was rolled back: all targets run 1\.2\.0 already/,
+  ],
   'a check that was made': ['check', { actions: { requestedAt: 'a' }, status: { lastHandledRequest: 'a' } }, /Done: Check now\./],
   'a check that is not made yet': [
     'check',

@@ -22,6 +22,7 @@ const decidingStatus: Deciding<PolicyStatus> = {
   lastCheckTime: false,
   lastHandledRequest: false,
   lastHandledRollback: whole,
+  lastRollbackProblem: false,
   lastHandledRejection: whole,
   rollback: whole,
   waiting: whole,

@@ -194,6 +194,10 @@ export const statusSchema = z
     lastCheckTime: foreignTime('When the registry was last asked for this policy.').exactOptional(),
     lastHandledRequest: text(maxLengths.request, 'The value of the annotation requested-at that was last handled.').exactOptional(),
     lastHandledRollback: text(maxLengths.request, 'The value of the annotation rollback-to that was last handled.').exactOptional(),
+    lastRollbackProblem: text(
+      maxLengths.message,
+      'Why the rollback that was last handled changed nothing; absent if it changed something.',
+    ).exactOptional(),
     lastHandledRejection: text(maxLengths.request, 'The value of the annotation reject that was last handled.').exactOptional(),
     rollback: z
       .object({

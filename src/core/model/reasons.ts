@@ -79,7 +79,7 @@ export const reasons = {
   RejectedDigest: 'the image failed a rollout, was rolled back or was rejected, and is not applied',
   RollbackRequested: 'a user rolled back to an older image',
   RejectedByUser: 'a user rejected the image',
-  NoEarlierImage: 'there is no earlier image to roll back to',
+  NoEarlierImage: 'a requested rollback changed nothing',
   Withdrawn: 'the user withdrew the request before it was processed',
   TargetPaused: 'the rollouts of the workload are paused',
   RolloutRetry: 'the rollout failed for another reason than the image, and is tried again after a pause',

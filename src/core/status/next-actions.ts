@@ -23,12 +23,22 @@ export interface Asked {
   readonly rollback?: string;
 }
 
-/** The status fields that acknowledge the requests handled by this reconcile. */
-export function answered({ request, rollback }: Asked): Pick<PolicyStatus, 'lastHandledRequest' | 'lastHandledRollback'> {
+/** The status with the fields that acknowledge the requests handled by this reconcile. */
+export function withAnswers(status: PolicyStatus, { request, rollback }: Asked, outcome: Outcome): PolicyStatus {
+  const asked = { ...status, ...(request !== undefined && { lastHandledRequest: cut(request, maxLengths.request) }) };
+  if (rollback === undefined) return asked;
+  const { lastRollbackProblem: _, ...others } = asked;
+  const problem = rollbackProblem(outcome);
   return {
-    ...(request !== undefined && { lastHandledRequest: cut(request, maxLengths.request) }),
-    ...(rollback !== undefined && { lastHandledRollback: cut(rollback, maxLengths.request) }),
+    ...others,
+    lastHandledRollback: cut(rollback, maxLengths.request),
+    ...(problem !== undefined && { lastRollbackProblem: cut(problem, maxLengths.message) }),
   };
+}
+
+/** Why a rollback changed nothing; undefined if it changed something, or if an earlier try of it did, after which everything runs the image. */
+function rollbackProblem({ changes, reason, message }: Outcome): string | undefined {
+  return changes !== undefined || reason === 'UpToDate' ? undefined : message;
 }
 
 /** The image that is pending approval after a reconcile of the selection. A newer one replaces it; an applied or no longer selected one is removed. */

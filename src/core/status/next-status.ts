@@ -4,7 +4,7 @@ import { withoutDisproved } from '../rollout/health.ts';
 import { countRollouts, rolloutStatesOf } from '../rollout/count-rollouts.ts';
 import { resultCondition } from '../model/decisive-condition.ts';
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
-import { answered, nextReverted, withApprovals, withPendingApproval, withRejection, type Asked } from './next-actions.ts';
+import { nextReverted, withAnswers, withApprovals, withPendingApproval, withRejection, type Asked } from './next-actions.ts';
 import { nextConditions } from './next-conditions.ts';
 import { nextIncomplete } from './next-incomplete.ts';
 import { isOlder, isOlderThanSelected, isOlderThanShown, stoppedTag } from './is-older.ts';
@@ -65,12 +65,10 @@ export function nextStatus(
   const isBeside = leavesConditions(policy, result, cause);
   const resolved = result.kind === 'postponed' ? result : resolvePending(result, waiting);
   const old = resolved.kind === 'postponed' ? rest : withDecisions(rest, policy, resolved, now);
-  const told = {
-    ...old,
-    ...(resolved.kind === 'postponed'
-      ? postponed(resolved, waiting)
-      : { ...reconciled({ ...old, ...defined({ waiting }) }, resolved, cause, now), ...answered(cause) }),
-  };
+  const told =
+    resolved.kind === 'postponed'
+      ? { ...old, ...postponed(resolved, waiting) }
+      : withAnswers({ ...old, ...reconciled({ ...old, ...defined({ waiting }) }, resolved, cause, now) }, cause, resolved);
   const complete = withApplied({ ...told, ...pastAfter(told, policy, now, snapshot) }, policy, result.kind === 'postponed' ? {} : result);
   const past = resolved.kind === 'postponed' || cause.rollback === undefined ? complete : endRollback(complete, policy, cause);
   const found = withChecks({ ...past, ...targetsAfter({ ...policy, status: old }, result, view) }, policy, result, now);
@@ -153,12 +151,14 @@ const clearedByAsking: ReadonlySet<string> = new Set<Reason>([
 
 /**
  * Whether a result leaves the conditions unchanged. An older tag that changes nothing neither resolves a problem of the selection, nor ends a wait of the
- * selected image, and one that is applied does not change that a newer one is refused. A comparison with a remembered selection shows nothing about the registry.
+ * selected image, and one that is applied does not change that a newer one is refused. A comparison with a remembered selection shows nothing about the registry,
+ * and a rollback that was not done nothing about the policy.
  */
 function leavesConditions(policy: ImagePolicy, result: Outcome | Postponement, { isHinted }: ReconcileCause): boolean {
   const { conditions = [], waiting } = policy.status;
   const told = resultCondition(conditions);
   const isUnasked = clearedByAsking.has(told?.reason ?? '');
+  if (result.reason === 'NoEarlierImage') return true;
   if (result.kind !== 'postponed' && result.isRemembered === true) return isUnasked;
   if (isHinted !== true || (result.kind !== 'unchanged' && result.kind !== 'updated')) return false;
   if (result.tag !== undefined && isOlder(policy.spec, result.tag, stoppedTag(policy))) return true;

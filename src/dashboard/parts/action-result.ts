@@ -31,7 +31,7 @@ function resultOf(action: ActionName, { actions, status, state, conditions, pend
       if (rollbackTo === undefined || status.lastHandledRollback !== rollbackTo) return 'requested';
       const [newest] = status.history ?? [];
       const isRolledBack = newest?.trigger === 'Rollback' && Date.parse(newest.at) + 1_000 > requestedAt(rollbackTo);
-      return isRolledBack ? 'done' : { failed: texts.noRollback };
+      return isRolledBack ? 'done' : { failed: status.lastRollbackProblem ?? texts.noRollback };
     }
     case 'check':
       return actions.requestedAt !== undefined && status.lastHandledRequest === actions.requestedAt ? 'done' : 'requested';

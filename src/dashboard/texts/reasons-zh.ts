@@ -65,7 +65,7 @@ export const reasonsZh: Readonly<Record<Reason, string>> = {
   RejectedByUser: '用户拒绝了该镜像',
   RejectedDigest: '镜像滚动更新失败、已被回滚或被拒绝，不会应用',
   RollbackRequested: '用户回滚到较旧的镜像',
-  NoEarlierImage: '没有可以回滚到的更早的镜像',
+  NoEarlierImage: '请求的回滚没有改变任何内容',
   Withdrawn: '用户在请求得到处理之前撤回了它',
   TargetPaused: '工作负载的滚动更新已暂停',
   RolloutRetry: '滚动更新因镜像以外的原因失败，暂停之后再次尝试',

@@ -4,7 +4,9 @@ import { strategies } from '../../core/select/strategies/index.ts';
 import { withRollback, type Digested } from '../../core/status/next-actions.ts';
 import { rollbackGuards } from '../../core/plan/guard-plan.ts';
 import { defined } from '../../core/model/defined.ts';
-import type { Outcome } from '../../core/plan/outcome.ts';
+import { asSeenBy } from '../../core/plan/consent.ts';
+import { outcomeOf, type Outcome } from '../../core/plan/outcome.ts';
+import type { UpdatePlan } from '../../core/plan/plan-update.ts';
 import { pastCompanions, setBefore, type PastCompanion } from '../../core/plan/past-companions.ts';
 import { leftImages, rollbackImage } from '../../core/plan/rollback.ts';
 import type { PolicyStatus } from '../../core/model/policy-status.ts';
@@ -12,7 +14,9 @@ import { formatRepository, type Candidate, type Repository } from '../../core/mo
 import { parseRollback, releaseTime } from '../../core/model/policy-actions.ts';
 import { isSameJson } from '../../core/model/untyped.ts';
 import type { Reconcile } from './attempt.ts';
-import type { Policies, Registry } from './ports.ts';
+import { withTargetsRead } from './enqueue/fresh-state.ts';
+import { planWith } from './plan.ts';
+import type { Ports, Registry } from './ports.ts';
 import { formatTag } from './resolve-tag.ts';
 import type { Selection } from './selection.ts';
 
@@ -24,8 +28,9 @@ import type { Selection } from './selection.ts';
 export async function selectRollback(
   reconcile: Reconcile,
   wanted: string,
-  { registry, policies }: { readonly registry: Registry; readonly policies: Policies },
+  ports: Pick<Ports, 'registry' | 'policies' | 'workloads'>,
 ): Promise<Selection | Outcome> {
+  const { registry, policies } = ports;
   const { policy, spec, cluster, signal } = reconcile;
   const name = parseRollback(wanted);
   if (name === undefined) return refuse(`"${wanted}" is neither a tag nor "previous"`);
@@ -56,6 +61,16 @@ export async function selectRollback(
   const when = { now: new Date(cluster.now()), released: releaseTime(policy.actions) };
   const { companions } = candidate;
   const rollback = { request: wanted, ...own, ...defined({ companions: companions?.map((one) => ({ ...one })) }) };
+  // A policy with select.replace owns only the tag that it has written. Another image may have been set by somebody since.
+  const strategy = written === undefined ? strategies.digest({ tag }) : strategies.replace({ from: written, to: tag });
+  const comparison = { strategy, allowDowngrade: true };
+  const { minAgeMs: _, ...atOnce } = spec;
+  const [newest] = left;
+  const rules = { comparison, isFirst: true, guards: rollbackGuards, ...(newest && { left: newest.setDigest ?? newest.digest }) };
+  const selection: Selection = { candidate, spec: atOnce, basis: 'UserRequest', rules, notes: [] };
+  // The policy of a replaced tag may be kept from its first change like this.
+  const idle = begunBefore === undefined && replaces === undefined ? await whyNothingChanges(selection, reconcile, ports) : undefined;
+  if (idle !== undefined) return refuse(idle);
   let found = status;
   const begin = (now: PolicyStatus) => {
     found = now;
@@ -64,15 +79,30 @@ export async function selectRollback(
   await policies.writeStatus(policy, begin, signal);
   if (found.lastHandledRollback === wanted)
     return { kind: 'ignored', reason: 'Withdrawn', message: `the rollback to ${wanted} was carried out already` };
-  if (isBegun(found, rollback))
-    return selectRollback({ ...reconcile, policy: { ...policy, status: found } }, wanted, { registry, policies });
-  // A policy with select.replace owns only the tag that it has written. Another image may have been set by somebody since.
-  const strategy = written === undefined ? strategies.digest({ tag }) : strategies.replace({ from: written, to: tag });
-  const comparison = { strategy, allowDowngrade: true };
-  const { minAgeMs: _, ...atOnce } = spec;
-  const [newest] = left;
-  const rules = { comparison, isFirst: true, guards: rollbackGuards, ...(newest && { left: newest.setDigest ?? newest.digest }) };
-  return { candidate, spec: atOnce, basis: 'UserRequest', rules, notes: [] };
+  if (isBegun(found, rollback)) return selectRollback({ ...reconcile, policy: { ...policy, status: found } }, wanted, ports);
+  return selection;
+}
+
+/**
+ * Why the rollback would change nothing, such as that everything runs the image already; undefined if it changes something. It then leaves no image, and what is
+ * known of the rejected ones stays. The targets are read from the API server, because a cache that lags shows them before the change that is to be undone.
+ */
+async function whyNothingChanges(
+  selection: Selection,
+  { policy, cluster, signal }: Reconcile,
+  ports: Pick<Ports, 'policies' | 'workloads'>,
+): Promise<string | undefined> {
+  if (changesAny(planWith(policy, selection, cluster))) return undefined;
+  const fresh = await withTargetsRead(policy, { ...ports, cluster }, signal);
+  const plan = planWith(policy, selection, asSeenBy(policy, fresh));
+  if (changesAny(plan)) return undefined;
+  const { reason, message } = outcomeOf(plan, [], { uid: policy.uid, isSelection: false });
+  return reason === 'UpToDate' ? `all targets run ${selection.candidate.tag} already` : message;
+}
+
+/** Whether the plan changes a target. Changes that guards block, as in a dry run, are none. */
+function changesAny({ targets }: UpdatePlan): boolean {
+  return targets.some(({ changes }) => changes.length > 0);
 }
 
 /** The image with the companions that were changed together with it or, if the history does not know them, with those that belong to it now. */

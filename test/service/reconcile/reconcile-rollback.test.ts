@@ -159,3 +159,57 @@ test('rollback: if a push of an older image does the rollback first, the status 
   await processTask(follows, contextOf(), world.ports);
   assert.deepEqual([world.images(), conditionsOf(world)], [[`${image}:1.2.3`], ['Ready=True RejectedDigest', 'Held=True RejectedDigest']]);
 });
+
+test('rollback: to an image that runs already, it changes nothing, says so, and leaves the rejection of a failed image and the conditions as they are', async () => {
+  const world = start();
+  world.tags.set('1.3.0', b);
+  const failed = {
+    digest: b,
+    tag: '1.3.0',
+    reason: 'ImagePullFailed',
+    message: 'the pod cannot pull it',
+    at: '2026-01-01T00:00:00Z',
+  } as const;
+  const conditions = (['Ready', 'Stalled'] as const).map((type) => ({
+    type,
+    status: type === 'Ready' ? ('False' as const) : ('True' as const),
+    reason: 'RejectedDigest',
+    message: '1.3.0 failed its rollout',
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+    observedGeneration: 1,
+  }));
+  const latest = { tag: '1.3.0', digest: b, selectedAt: '2026-01-01T00:00:00Z' };
+  world.put({ ...policyIn(world), status: { observedGeneration: 1, latest, rejected: [failed], conditions } });
+  const before = conditionsOf(world);
+  await requestAction(world, { rollbackTo: '1.2.3 now' });
+  const { rejected, lastHandledRollback, lastRollbackProblem, rollback } = world.statusOf('web');
+  assert.deepEqual([rejected, lastHandledRollback, rollback], [[failed], '1.2.3 now', undefined]);
+  assert.deepEqual([world.images(), conditionsOf(world)], [[`${image}:1.2.3`], before]);
+  assert.equal(lastRollbackProblem, 'nothing was rolled back: all targets run 1.2.3 already');
+  assert.equal(world.events.find(({ reason }) => reason === 'NoEarlierImage')?.message, lastRollbackProblem);
+  await push(world, '1.2.4', c);
+  await requestAction(world, { rollbackTo: '1.2.3 again' });
+  assert.equal(world.statusOf('web').lastRollbackProblem, undefined, 'it ends with a rollback that is done');
+});
+
+test('rollback: where everything is kept from being changed, the reason is in the status, and no image is rejected', async () => {
+  const dry = start();
+  await push(dry, '1.3.0', b);
+  dry.put({ ...policyIn(dry), spec: specOf({ mode: 'DryRun' }) });
+  await requestAction(dry, { rollbackTo: 'previous' });
+  assert.match(dry.statusOf('web').lastRollbackProblem ?? '', /^nothing was rolled back: .*dry run/i);
+  assert.deepEqual([dry.images(), dry.statusOf('web').rejected], [[`${image}:1.3.0`], undefined]);
+});
+
+test('rollback: a cache that does not show the last change yet is no reason to refuse it', async () => {
+  const world = start();
+  const web = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'shop', name: 'web' };
+  const old = world.ports.cluster.findWorkload(web);
+  await push(world, '1.3.0', b);
+  world.put({ ...policyIn(world), actions: { rollbackTo: '1.2.3' } });
+  const job = neededReconcile(policyIn(world), world.ports.cluster, new Date(world.ports.cluster.now()));
+  assert.ok(job && old);
+  await processTask(job, contextOf(), withPorts(world.ports, { cluster: { findWorkload: () => old } }));
+  const { rejected, lastRollbackProblem } = world.statusOf('web');
+  assert.deepEqual([rejected?.map(({ tag }) => tag), lastRollbackProblem], [['1.3.0'], undefined]);
+});

@@ -243,6 +243,7 @@ export const v1StatusArbitrary: fc.Arbitrary<PolicyStatus> = wire(
     lastCheckTime: dateTime,
     lastHandledRequest: text(253, '2026-11-21T10:00:00Z'),
     lastHandledRollback: text(253, 'previous'),
+    lastRollbackProblem: text(1_024, 'nothing was rolled back: all targets run 1.2.3 already'),
     lastHandledRejection: text(253, '1.0.0@sha256:a'),
     rollback: some({ request: text(253, 'previous'), tag, digest, companions }, ['request', 'tag', 'digest']),
     waiting: some({ tag, digest, setDigest: digest, since: dateTime, until: dateTime, reason }, ['until', 'reason']),

@@ -79,6 +79,7 @@ export const pushesZh: Readonly<Record<string, string>> = {
     '策略的历史中没有 {0} 在其目标上的更早镜像：请指定标签',
   'the registry holds no {0} any more': '镜像仓库中不再有 {0}',
   'the rollback to {0} was carried out already': '回滚到 {0} 已经执行',
+  'all targets run {0} already': '所有目标已经运行 {0}',
   'nothing was rolled back: {0}': '没有回滚任何内容：{0}',
   'the rollback to {0} was taken back before it was its turn': '回滚到 {0} 在轮到之前被收回',
   'the rollback to {0} comes first': '先执行回滚到 {0}',
