@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseDuration } from '../core/model/text.ts';
 import { tryParseImageReference } from '../core/model/image-reference.ts';
 import { openFetch } from '../service/command-line/ask-service.ts';
-import { defineCommand, UsageError, type Values } from '../service/command-line/command.ts';
+import { defineCommand, type Terminal, UsageError, type Values } from '../service/command-line/command.ts';
 import { outputOption, print } from '../service/command-line/output.ts';
 import { printable } from '../service/command-line/printable.ts';
 import { fileOption } from '../service/command-line/usual-options.ts';
@@ -50,7 +50,7 @@ Exit codes: 0 accepted, or with --wait: it runs, 1 it does not, 2 wrong usage.`,
     const connection = await openFetch(receiver.url);
     const announcer = { ...receiver, fetch: connection.fetch };
     try {
-      const { accepted, ignored } = await announceSoon(announcer, image, values.id ?? randomUUID());
+      const { accepted, ignored } = await announceSoon(announcer, image, values.id ?? randomUUID(), terminal);
       const [first] = accepted;
       if (first === undefined) {
         terminal.err(`${printable(`${announcer.url.host} ignored it: ${ignored[0]?.reason ?? 'no reason was given'}`)}\n`);
@@ -117,14 +117,16 @@ function readWait({
 const maxTries = 8;
 const firstPauseMs = 500;
 
-/** Announces it, again and again where another try may succeed: the same id makes it one push. */
-async function announceSoon(announcer: Announcer, image: string, id: string): ReturnType<typeof announceImage> {
+/** Announces it, again and again where another try may succeed: the same id makes it one push. Each failed try is told, and when the next one is. */
+async function announceSoon(announcer: Announcer, image: string, id: string, terminal: Terminal): ReturnType<typeof announceImage> {
   for (let tries = 1; ; tries++) {
     try {
       return await announceImage(announcer, image, id);
     } catch (error) {
       if (!(error instanceof AnnounceError) || !error.isTemporary || tries === maxTries) throw error;
-      await delay(firstPauseMs * 2 ** (tries - 1));
+      const pauseMs = firstPauseMs * 2 ** (tries - 1);
+      terminal.err(`${printable(`${error.message}; try ${tries} of ${maxTries}, the next one in ${pauseMs / 1_000} s`)}\n`);
+      await delay(pauseMs);
     }
   }
 }

@@ -46,10 +46,15 @@ const report = (...policies: ReturnType<typeof of>[]): Answer => [
   { image, state: policies[0]?.state ?? 'received', isOver: policies.length > 0 && policies.every(({ isOver }) => isOver), policies },
 ];
 
-it('announce sends the push with the secret, and with an id that makes a repeated try the same push', async () => {
+it('announce sends the push with the secret, tells each failed try, and makes a repeated one the same push by its id', async () => {
   onPost = [[503, { error: 'try again later' }], [429, { error: 'too many requests' }], ...onPost];
   const { code, out, err } = await run();
-  assert.deepEqual([code, out, err], [0, `accepted: ${image}\n`, '']);
+  const { host } = new URL(url);
+  const told = [
+    `${host} answered 503: try again later; try 1 of 8, the next one in 0.5 s`,
+    `${host} answered 429: too many requests; try 2 of 8, the next one in 1 s`,
+  ];
+  assert.deepEqual([code, out, err], [0, `accepted: ${image}\n`, `${told.join('\n')}\n`]);
   assert.deepEqual([...new Set(requests.map(({ request, proof }) => `${request} ${proof}`))], ['POST /webhooks/ci Bearer s3cret']);
   const bodies = requests.map(({ body }) => JSON.parse(body) as { image: string; id: string });
   assert.deepEqual([bodies.length, new Set(bodies.map(({ id }) => id)).size, bodies[0]?.image], [3, 1, image]);
