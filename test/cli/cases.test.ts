@@ -191,6 +191,9 @@ it('the command test prints JSON with the results of all cases', async () => {
 
 const wrong: readonly (readonly [title: string, one: object, message: RegExp])[] = [
   ['a tag that YAML reads as a number', { images: [1.1], expect: { image: '1.1' } }, /cases\[0\]\.images\[0\] .*a tag in quotes/],
+  ['a text that is no tag', { expect: { image: 'a b' } }, /cases\[0\]\.expect\.image "a b" is no tag: letters, digits and/],
+  ['a text among the images that is no tag', { images: ['a b'] }, /cases\[0\]\.images\[0\] "a b" is no tag: letters, digits and/],
+  ['a tag of what runs that YAML reads as a number', { runs: 1.1 }, /cases\[0\]\.runs is the number 1\.1: write it in quotes/],
   ['no expectation', { images: ['1.4.1'], expect: {} }, /at least one of image, selected and reason/],
   ['an unknown reason', { images: ['1.4.1'], expect: { reason: 'Nonsense' } }, /cases\[0\]\.expect\.reason/],
   ['an unknown field', { images: ['1.4.1'], expected: {}, expect: { image: '1.4.1' } }, /did you mean "expect"/],

@@ -10,7 +10,15 @@ const words = {
   digest: 'a digest such as "sha256:…", with all of its 64 digits',
 };
 
-export const tagSchema = z.string(words.tag).refine(isTag, words.tag);
+const maxShown = 60;
+
+/** What is wrong with a text that is no tag. */
+export function describeNoTag(text: string): string {
+  const shown = text.length > maxShown ? `${text.slice(0, maxShown)}…` : text;
+  return `"${shown}" is no tag: letters, digits and . _ -, at most 128, none of . - first`;
+}
+
+export const tagSchema = z.string(words.tag).refine(isTag, { error: ({ input }) => describeNoTag(String(input)) });
 export const timeSchema = z.iso.datetime({ offset: true, error: words.time });
 
 /** An image in a file. */

@@ -1,14 +1,18 @@
 /** The file of `image-watcher test`: policies, and cases for them. */
 import { z } from 'zod';
 import { reasons } from '../../core/model/reasons.ts';
-import { pastImageSchema, tagSchema, timeSchema } from '../backtest/past-schema.ts';
+import { describeNoTag, pastImageSchema, tagSchema, timeSchema } from '../backtest/past-schema.ts';
 
 const caseSchema = z.strictObject({
   name: z.string().min(1).max(200).describe('What the case shows, as a sentence.'),
   policy: z.string().min(1).max(400).describe('The policy: NAMESPACE/NAME, or its name if it is the only one of that name.'),
   runs: tagSchema.optional().describe('The tag that runs at the beginning; unless given, the one that the policy would select then.'),
   images: z
-    .array(z.union([tagSchema, pastImageSchema], 'a tag in quotes, or {tag, at, …}'))
+    .array(
+      z.union([tagSchema, pastImageSchema], {
+        error: ({ input }) => (typeof input === 'string' ? describeNoTag(input) : 'a tag in quotes, or {tag, at, …}'),
+      }),
+    )
     .min(1)
     .max(5_000)
     .describe('The images, of which those without a time are there from the beginning.'),
