@@ -118,9 +118,10 @@ export const unchanged = {
       '`spec.update.allowDowngrade`, what the policy selects replaces newer images too.',
   },
   Retagged: {
-    shown: `${shownAs.unchangedPush} The message of \`Ready\` repeats it.`,
+    shown: `${shownAs.unchangedPush} The message of \`Ready\` repeats it if another digest is known.`,
     cause:
-      'A tag that already runs was pushed again with another digest. With `spec.update.pin: Tag`, the workload would contain the same text as before.',
+      'A tag that already runs was pushed again with another digest, or is announced with a digest of which it is not known whether it is the one that runs, as of a ' +
+      'workload that was started by hand. With `spec.update.pin: Tag`, the workload would contain the same text as before.',
     action:
       'Push a new tag for each build, or set `spec.update.pin: Digest`, so that the new digest is rolled out. Pods that are created later may run either ' +
       'image, depending on what their node has cached.',

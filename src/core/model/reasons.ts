@@ -23,7 +23,7 @@ export const reasons = {
   NoPolicy: 'no ImagePolicy watches the repository',
   NotSelected: 'the policy does not select the pushed tag',
   OlderThanRunning: 'what runs is newer than what was pushed',
-  Retagged: 'the tag moved to another digest, but the policy pins tags only',
+  Retagged: 'the tag moved to another digest, or may have moved, but the policy pins tags only',
   OtherTrack: 'what runs is of another track than the selected tag, such as another variant of the image',
   NotComparable: 'what runs cannot be compared with the candidates of the policy',
   CompanionMissing: 'the registry does not hold the companions that belong to the image',

@@ -141,20 +141,35 @@ interface Announcement {
 }
 
 /**
- * The outcome of a push that changes nothing because the tag runs already. If another digest is known for it, the message says that the tag has moved. The
- * registry is not asked, because the outcome does not depend on it.
+ * The outcome of a push that changes nothing because the tag runs already. If another digest is known for it, the message says that the tag has moved; if none
+ * is, as of a workload that was started by hand, that what runs may be other content. The registry is not asked, because the outcome does not depend on it, and
+ * because what it has for the tag now need not be what runs.
  */
-export function noteRetagged(
-  outcome: Outcome,
-  { spec, status: { latest, history = [] } }: ImagePolicy,
-  { announced, hint }: Announcement,
-): Outcome {
+export function noteRetagged(outcome: Outcome, policy: ImagePolicy, { announced, hint }: Announcement): Outcome {
+  const { spec } = policy;
   const pinsTags = isUsable(spec) && spec.pin === 'Tag';
   if (!announced || !pinsTags || outcome.kind !== 'unchanged' || outcome.reason !== 'UpToDate') return outcome;
   if (hint?.digest === undefined || hint.tag !== outcome.tag) return outcome;
-  // What was applied under the tag says more than what the registry has shown since.
-  const applied = history.find(({ tag, digest }) => tag === hint.tag && digest !== undefined) ?? latest;
-  if (applied?.tag !== hint.tag || applied.digest === undefined || applied.digest === hint.digest) return outcome;
-  const message = `${hint.tag} was pushed again: it was ${applied.digest}, and is announced as ${hint.digest}; the policy pins tags, so nothing changes`;
+  const known = knownDigestOf(hint.tag, outcome, policy);
+  if (known === hint.digest) return outcome;
+  if (known === undefined) {
+    const message = `${hint.tag} runs already, and it is not known whether as ${hint.digest}, as which it is announced; the policy pins tags, so nothing changes`;
+    return { ...outcome, reason: 'Retagged', message };
+  }
+  const message = `${hint.tag} was pushed again: it was ${known}, and is announced as ${hint.digest}; the policy pins tags, so nothing changes`;
   return { ...outcome, reason: 'Retagged', message, ...(outcome.running !== undefined && { running: `${outcome.running}; ${message}` }) };
+}
+
+/** The digest as which a tag runs; undefined if it is not known. What was applied under the tag says more than what the registry has shown since. */
+function knownDigestOf(
+  tag: string,
+  { digest, selection, seen }: Outcome,
+  { status: { latest, history = [] } }: ImagePolicy,
+): string | undefined {
+  const applied = history.find((entry) => entry.tag === tag && entry.digest !== undefined) ?? latest;
+  if (applied?.tag === tag && applied.digest !== undefined) return applied.digest;
+  if (digest !== undefined) return digest;
+  const images = (selection?.containers ?? seen ?? []).filter((one) => one.companion !== true).map(({ image = '' }) => image);
+  const pinned = new Set(images.map((image) => tryParseImageReference(image)?.digest));
+  return pinned.size === 1 ? [...pinned][0] : undefined;
 }

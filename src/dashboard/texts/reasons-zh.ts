@@ -17,7 +17,7 @@ export const reasonsZh: Readonly<Record<Reason, string>> = {
   NoPolicy: '没有 ImagePolicy 监视该镜像',
   NotSelected: '策略不选择推送的标签',
   OlderThanRunning: '正在运行的镜像比推送的新',
-  Retagged: '标签移到了另一个摘要，但策略只固定标签',
+  Retagged: '标签移到了或可能移到了另一个摘要，但策略只固定标签',
   OtherTrack: '正在运行的镜像与选中的标签属于不同的系列，例如镜像的另一个变体',
   NotComparable: '正在运行的镜像无法与策略的候选比较',
   CompanionMissing: '镜像仓库中没有与该镜像属于一组的镜像',

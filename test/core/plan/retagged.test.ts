@@ -36,11 +36,31 @@ test('a tag that was applied before another one was selected is compared with wh
   }
 });
 
+const runs = (...images: string[]): Outcome => ({
+  ...upToDate,
+  seen: images.map((image) => ({ kind: 'Deployment', namespace: 'shop', name: 'web', container: 'web', image })),
+});
+
+test('a digest is not said to run where none is known for the tag, as of a workload that was started by hand', () => {
+  const unknown = { tag: '1.3.0', selectedAt: latest.selectedAt };
+  for (const [outcome, status] of [
+    [upToDate, {}],
+    [upToDate, { latest: unknown }],
+    [runs('r/shop/web:1.3.0'), { latest: unknown }],
+    [runs('r/shop/web:1.3.0', `r/shop/web:1.3.0@${digestOf('b')}`), { latest: unknown }],
+  ] as const) {
+    const { kind, reason, message, running } = noteRetagged(outcome, policyOf({ status }), moved);
+    assert.deepEqual([kind, reason, running], ['unchanged', 'Retagged', upToDate.running]);
+    assert.match(message, /^1\.3\.0 runs already, and it is not known whether as sha256:b/);
+  }
+});
+
 const rows: readonly (readonly [string, ...Parameters<typeof noteRetagged>])[] = [
   ['the known digest', upToDate, policy, { ...moved, hint: { tag: '1.3.0', digest: digestOf('a') } }],
   ['no digest', upToDate, policy, { announced: true, hint: { tag: '1.3.0' } }],
-  ['a tag whose digest is not known', upToDate, policyOf({ status: { latest: { tag: '1.3.0', selectedAt: latest.selectedAt } } }), moved],
-  ['another tag', { ...upToDate, tag: '1.2.0' }, policy, { announced: true, hint: { tag: '1.2.0', digest: digestOf('b') } }],
+  ['another tag', { ...upToDate, tag: '1.2.0' }, policy, moved],
+  ['what the registry has for a tag whose digest was not known', { ...upToDate, digest: digestOf('b') }, policyOf(), moved],
+  ['what a workload pins, of a tag whose digest is not known otherwise', runs(`r/shop/web:1.3.0@${digestOf('b')}`), policyOf(), moved],
   ['nothing: a poll found it', upToDate, policy, { ...moved, announced: false }],
   ['a digest that the policy pins', upToDate, policyOf({ spec: specOf({ pin: 'Digest' }), status: { latest } }), moved],
   ['what was changed', { ...upToDate, kind: 'updated', reason: 'Updated' }, policy, moved],

@@ -157,6 +157,8 @@ export const planZh: Readonly<Record<string, string>> = {
     '正在运行 {0}，而镜像仓库中已没有它；它会保留，因为 {1} 更旧',
   'the registry does not hold what runs any more, and nothing newer; it is kept, but a new pod may fail to pull it. Push it again, or change the image by hand: {0}':
     '镜像仓库中已没有正在运行的镜像，也没有更新的；它会保留，但新的 Pod 可能无法拉取它。请再次推送它，或手动修改镜像：{0}',
+  '{0} runs already, and it is not known whether as {1}, as which it is announced; the policy pins tags, so nothing changes':
+    '{0} 已经运行，但不知道运行的是否是所通知的 {1}；策略只固定标签，所以不改变任何内容',
   '{0} was pushed again: it was {1}, and is announced as {2}; the policy pins tags, so nothing changes':
     '{0} 被再次推送：原来是 {1}，现在通知为 {2}；策略只固定标签，因此没有变化',
   '{0}: {1} runs {2}': '{0}：{1} 运行 {2}',
