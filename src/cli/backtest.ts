@@ -32,7 +32,10 @@ const failed = 2;
 const options = {
   days: { value: 'NUMBER', about: `how many days back, up to ${maxDays} (default 90)` },
   until: { value: 'TIME', about: 'the end of the period: 2026-03-01T12:00:00Z (default: now, or the last push of --history)' },
-  runs: { value: 'TAG', about: 'the tag that ran at the beginning (default: the one that the policy selects then)' },
+  runs: {
+    value: 'TAG',
+    about: 'the tag that ran at the beginning (default: the one that the policy selects then, or else the first one that it can select)',
+  },
   file: { short: 'f', value: 'FILE', completes: 'file', about: 'the policy from a file, instead of that of the cluster' },
   history: fileOption('the images from a file, offline: images: [{tag, at, …}]; without it, they are read from the registry'),
   events: { about: 'also read the pushes that the running service has recorded: their times are exact' },
@@ -48,6 +51,8 @@ export const backtest = defineCommand({
   name: 'backtest',
   summary: summaries.backtest,
   about: `Shows what a policy would have done: plays the images of the past, each at its time, on a clock of its own, with the code of the service. By day, it shows which image ran, and what held others. Changes nothing.
+
+From the first day on, the image runs that the policy selects among those pushed before; if there is none, the first one that it can select is taken as running already, although it was pushed later. --runs names another one.
 
 Signatures, checks and rollouts count as good. Policies that follow others (select.proven, update.after) cannot be played.
 
