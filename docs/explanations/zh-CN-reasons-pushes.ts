@@ -100,7 +100,8 @@ export const chinesePushes: Readonly<Record<string, string>> = {
     '按照 `spec.select` 的顺序，工作负载运行的标签比推送的新。',
   'Nothing: image-watcher does not downgrade by itself. To return to an older image, run `image-watcher rollback NS/NAME --to TAG`. With `spec.update.allowDowngrade`, what the policy selects replaces newer images too.':
     '什么都不用做：image-watcher 自己不会降级。要回到较旧的镜像，请运行 `image-watcher rollback NS/NAME --to TAG`。设置了 `spec.update.allowDowngrade` 时，策略选择的镜像也会替换更新的镜像。',
-  'The tag moved to another digest, or may have moved, but the policy pins tags only.': '标签移到了或可能移到了另一个摘要，但策略只固定标签。',
+  'The tag moved to another digest, or may have moved, but the policy pins tags only.':
+    '标签移到了或可能移到了另一个摘要，但策略只固定标签。',
   'The push has the outcome `unchanged` (`image-watcher events`). The message of `Ready` repeats it if another digest is known.':
     '推送的结果是 `unchanged`（`image-watcher events`）。如果知道另一个摘要，`Ready` 的消息重复它。',
   'A tag that already runs was pushed again with another digest, or is announced with a digest of which it is not known whether it is the one that runs, as of a workload that was started by hand. With `spec.update.pin: Tag`, the workload would contain the same text as before.':
