@@ -96,6 +96,13 @@ const ends: readonly (readonly [title: string, get: () => Answer, args: readonly
   ],
   ['code 1 for an image that is not selected', () => report(of('unchanged', true, { reason: 'NotSelected' })), [], 1, /NotSelected/],
   [
+    'code 1 for a tag that runs with other content, or with content that is not known',
+    () => report(of('unchanged', true, { reason: 'Retagged' })),
+    [],
+    1,
+    /its tag runs already, and is not known to have this content\n$/,
+  ],
+  [
     'code 1 for a push that no policy watches',
     () => [200, { image, state: 'unwatched', isOver: true, policies: [] }],
     [],

@@ -55,6 +55,7 @@ function isOver({ isOver: over, policies }: Report, until: Following['until']): 
 function summaryOf(report: Report, until: Following['until']): string {
   if (report.state === 'unwatched') return 'no policy watches it';
   if (!isOver(report, until)) return 'it does not run yet: the time is over';
+  if (report.policies.some(({ reason }) => reason === 'Retagged')) return 'its tag runs already, and is not known to have this content';
   const isUnseen = report.policies.length > 0 && report.policies.every(({ state }) => state === 'rolledOut' || state === 'changed');
   return isUnseen ? 'workloads are changed, and whether it runs is not watched: --until changed waits for no more' : 'it does not run';
 }
