@@ -177,6 +177,8 @@ describe('the dashboard in a browser', { skip: why ?? false }, () => {
     await page.keyboard.type('what/does?not exist');
     await page.keyboard.press('Enter');
     await page.getByText('Nothing that you may see matches "what/does?not exist"').waitFor();
+    // Its text is seen before its script has run, without which a key does nothing.
+    await page.waitForLoadState();
     await page.keyboard.press('/');
     await page.keyboard.type(digestOf('f'));
     await page.keyboard.press('Enter');
