@@ -27,6 +27,8 @@ export async function buildGo(program: GoProgram, path: string): Promise<void> {
     ...process.env,
     CGO_ENABLED: '0',
     GOWORK: 'off',
+    // A compiler that collects garbage less often needs an eighth less time, and 400 MB.
+    GOGC: process.env['GOGC'] ?? '300',
     // Where a build that is interrupted leaves nothing behind.
     GOTMPDIR: cwd,
     // An older Go fetches the one that the module asks for; Go's container images forbid that by default.
