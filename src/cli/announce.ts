@@ -117,7 +117,7 @@ function readWait({
 const maxTries = 8;
 const firstPauseMs = 500;
 
-/** Announces it, again and again where another try may succeed: the same id makes it one push. Each failed try is told, and when the next one is. */
+/** Announces it, again and again where another try may succeed: the same id makes it one push. Prints each failed try, and when the next one is. */
 async function announceSoon(announcer: Announcer, image: string, id: string, terminal: Terminal): ReturnType<typeof announceImage> {
   for (let tries = 1; ; tries++) {
     try {
