@@ -9,12 +9,11 @@ const timeoutMs = 15_000;
 /** The process with the API spends two to three times as much on a reading as the one that writes the page (`bench tabs`, 2026-11-30). */
 const costsOver = 3.5;
 
-/** Connects to the API of this process without a socket. What a page asks and reads gives way to pushes. `peer` is the address of the browser or proxy. */
+/** Connects to the API of this process without a socket. `peer` is the address of the browser or proxy. */
 export function connectWithin(app: FastifyInstance, turns: Pick<Turns, 'next'>): ApiTransport {
   return {
     costs: 1,
     async send({ method, path, headers, body, peer }) {
-      await turns.next();
       const answer = await app.inject({
         method,
         url: `/api/v1${path}`,

@@ -154,7 +154,12 @@ export function addApi(
             if (route.media === undefined) {
               const end = begin(access.user);
               try {
-                return reply.code(route.status ?? 200).send(await route.run(raw, access, ports));
+                // Whatever is asked, in this process or by a dashboard in another one, gives way to pushes.
+                await turns.next();
+                const answer = await route.run(raw, access, ports);
+                // A long answer is written in a turn of its own.
+                await turns.next();
+                return reply.code(route.status ?? 200).send(answer);
               } finally {
                 end();
               }

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { connect, type AddressInfo } from 'node:net';
 import { test } from 'node:test';
+import { setImmediate as nextLoop } from 'node:timers/promises';
+import { createTurns } from '../../../src/core/async/turns.ts';
 import type { Caller } from '../../../src/core/model/caller.ts';
 import { AccessError } from '../../../src/service/api/access.ts';
 import { createAuthenticate, type OperationsAuth } from '../../../src/service/api/authenticate.ts';
@@ -155,6 +157,7 @@ test('a user has at most thirty-two requests under way', async (t) => {
   const get = async () => (await app.inject({ url: '/api/v1/events', headers: { host: 'localhost' } })).statusCode;
   const answers = Array.from({ length: 33 }, get);
   assert.equal(await Promise.race(answers), 429);
+  while (held.length < 32) await nextLoop();
   for (const answer of held) answer();
   assert.deepEqual(
     (await Promise.all(answers)).toSorted((a, b) => a - b),
@@ -162,7 +165,7 @@ test('a user has at most thirty-two requests under way', async (t) => {
   );
   held.length = 0;
   const later = get();
-  while (held.length === 0) await new Promise(setImmediate);
+  while (held.length === 0) await nextLoop();
   for (const answer of held) answer();
   assert.equal(await later, 200);
 });
@@ -233,4 +236,32 @@ test('malformed requests do not count as under way once they are answered', asyn
   const get = async (url: string) => (await app.inject({ url })).statusCode;
   for (let count = 0; count < 40; count++) assert.equal(await get('/api/v1/events?limit=none'), 400);
   assert.equal(await get('/api/v1/events'), 200);
+});
+
+test('an answer waits for work that goes first, before it is read and before it is written', async (t) => {
+  const turns = createTurns({ elapsed: () => 0, passOn: () => Promise.resolve(), pause: () => new Promise(() => undefined) });
+  const push = Promise.withResolvers<void>();
+  const later = Promise.withResolvers<void>();
+  const order: string[] = [];
+  const { app } = startApi(t, { kind: 'none' }, [], {
+    turns,
+    reader: {
+      get: () => Promise.resolve(undefined),
+      async *list() {
+        order.push('read');
+        void turns.first(() => later.promise).then(() => order.push('later push'));
+        yield [];
+      },
+    },
+  });
+  void turns.first(() => push.promise).then(() => order.push('push'));
+  const answered = app.inject({ url: '/api/v1/events', headers: { host: 'localhost' } }).then(() => order.push('answer'));
+  for (let turn = 0; turn < 20; turn++) await nextLoop();
+  assert.deepEqual(order, []);
+  push.resolve();
+  for (let turn = 0; turn < 20; turn++) await nextLoop();
+  assert.deepEqual(order, ['push', 'read']);
+  later.resolve();
+  await answered;
+  assert.deepEqual(order, ['push', 'read', 'later push', 'answer']);
 });
