@@ -84,7 +84,8 @@ async function tryAndReport(
   const onVerified = () => void (verifiedAt ??= ports.cluster.now());
   try {
     const current = failures === 0 ? await prepare() : await withPolicyRead(request.policy, await prepare(), signal);
-    const prepared = wasLost ? await withTargetsOf(request.policy, current, signal) : current;
+    const isOfTargets = wasLost || request.rollbackTo !== undefined;
+    const prepared = isOfTargets ? await withTargetsOf(request.policy, current, signal) : current;
     seen = { ...ports, cluster: prepared.cluster };
     policy = prepared.policies.find(namespace, name);
     const since = causedAt(cause, isLastTry);
@@ -156,7 +157,10 @@ function pushedImage(hint: Hint | undefined, { spec }: ImagePolicy): Pick<Reconc
   return isOwn ? { pushed: { tag: hint.tag, ...defined({ digest: hint.digest }) } } : {};
 }
 
-/** The ports with the targets of a policy read from the API server. A worker that is lost may have changed them, and its changes belong into this report. */
+/**
+ * The ports with the targets of a policy read from the API server. A worker that is lost may have changed them, and its changes belong into this report; and a
+ * rollback is about what runs now, where a cache that lags may show what ran before the change that is to be undone.
+ */
 async function withTargetsOf({ namespace, name }: ReconcileRequest['policy'], ports: Ports, signal: AbortSignal): Promise<Ports> {
   const policy = ports.policies.find(namespace, name);
   return policy === undefined ? ports : { ...ports, cluster: await withTargetsRead(policy, ports, signal) };

@@ -4,7 +4,6 @@ import { strategies } from '../../core/select/strategies/index.ts';
 import { withRollback, type Digested } from '../../core/status/next-actions.ts';
 import { rollbackGuards } from '../../core/plan/guard-plan.ts';
 import { defined } from '../../core/model/defined.ts';
-import { asSeenBy } from '../../core/plan/consent.ts';
 import { outcomeOf, type Outcome } from '../../core/plan/outcome.ts';
 import type { UpdatePlan } from '../../core/plan/plan-update.ts';
 import { pastCompanions, setBefore, type PastCompanion } from '../../core/plan/past-companions.ts';
@@ -14,7 +13,6 @@ import { formatRepository, type Candidate, type Repository } from '../../core/mo
 import { parseRollback, releaseTime } from '../../core/model/policy-actions.ts';
 import { isSameJson } from '../../core/model/untyped.ts';
 import type { Reconcile } from './attempt.ts';
-import { withTargetsRead } from './enqueue/fresh-state.ts';
 import { planWith } from './plan.ts';
 import type { Ports, Registry } from './ports.ts';
 import { formatTag } from './resolve-tag.ts';
@@ -28,7 +26,7 @@ import type { Selection } from './selection.ts';
 export async function selectRollback(
   reconcile: Reconcile,
   wanted: string,
-  ports: Pick<Ports, 'registry' | 'policies' | 'workloads'>,
+  ports: Pick<Ports, 'registry' | 'policies'>,
 ): Promise<Selection | Outcome> {
   const { registry, policies } = ports;
   const { policy, spec, cluster, signal } = reconcile;
@@ -69,7 +67,7 @@ export async function selectRollback(
   const rules = { comparison, isFirst: true, guards: rollbackGuards, ...(newest && { left: newest.setDigest ?? newest.digest }) };
   const selection: Selection = { candidate, spec: atOnce, basis: 'UserRequest', rules, notes: [] };
   // The policy of a replaced tag may be kept from its first change like this.
-  const idle = begunBefore === undefined && replaces === undefined ? await whyNothingChanges(selection, reconcile, ports) : undefined;
+  const idle = begunBefore === undefined && replaces === undefined ? whyNothingChanges(selection, reconcile) : undefined;
   if (idle !== undefined) return refuse(idle);
   let found = status;
   const begin = (now: PolicyStatus) => {
@@ -83,18 +81,9 @@ export async function selectRollback(
   return selection;
 }
 
-/**
- * Why the rollback would change nothing, such as that everything runs the image already; undefined if it changes something. It then leaves no image, and what is
- * known of the rejected ones stays. The targets are read from the API server, because a cache that lags shows them before the change that is to be undone.
- */
-async function whyNothingChanges(
-  selection: Selection,
-  { policy, cluster, signal }: Reconcile,
-  ports: Pick<Ports, 'policies' | 'workloads'>,
-): Promise<string | undefined> {
-  if (changesAny(planWith(policy, selection, cluster))) return undefined;
-  const fresh = await withTargetsRead(policy, { ...ports, cluster }, signal);
-  const plan = planWith(policy, selection, asSeenBy(policy, fresh));
+/** Why the rollback would change nothing, such as that everything runs the image already; undefined if it changes something. It then leaves no image, and what is known of the rejected ones stays. */
+function whyNothingChanges(selection: Selection, { policy, cluster }: Reconcile): string | undefined {
+  const plan = planWith(policy, selection, cluster);
   if (changesAny(plan)) return undefined;
   const { reason, message } = outcomeOf(plan, [], { uid: policy.uid, isSelection: false });
   return reason === 'UpToDate' ? `all targets run ${selection.candidate.tag} already` : message;
