@@ -24,7 +24,7 @@ interface Described extends WorkloadIdentity {
 export function isOutdated({ status }: Pick<ImagePolicy, 'status'>, outcome: Outcome, view?: Pick<WorkloadView, 'findWorkload'>): boolean {
   const { basis } = outcome;
   if (basis === undefined) return false;
-  if (isOtherSelected(status, outcome) || isRejectedSince(status, outcome, basis)) return true;
+  if (isOtherSelected(status, outcome) || isRejectedSince(status, outcome, basis) || isSelectedSince(status, outcome, basis)) return true;
   const workloads = new Map(basis.workloads.map((workload) => [workloadKey(workload), workload]));
   const unseen = (status.history ?? []).filter((entry) => !basis.status.history?.some((one) => isSameChange(one, entry)));
   return describedBy(outcome).some((described) => {
@@ -48,6 +48,11 @@ export function isOtherSelected({ latest }: PolicyStatus, { selection, basis }: 
 function isRejectedSince({ rejected = [] }: PolicyStatus, { selection }: Outcome, basis: Basis): boolean {
   const image = selection?.candidate;
   return image !== undefined && findRejection({ rejected }, image) !== undefined && findRejection(basis.status, image) === undefined;
+}
+
+/** Whether an image was compared with what runs, because the outcome knew of no selection, and the status has one. Compared with that, it may be selected. */
+function isSelectedSince({ latest }: PolicyStatus, { selection, seen }: Outcome, basis: Basis): boolean {
+  return selection === undefined && seen !== undefined && basis.status.latest === undefined && latest !== undefined;
 }
 
 function describedBy({ selection, changes = [], ours = [] }: Outcome): readonly Described[] {

@@ -52,6 +52,10 @@ const outcome: Outcome = {
   },
   basis,
 };
+/** 1.1.0 was pushed, and is not what the policy selects. */
+const { selection, changes: _, ...others } = outcome;
+const named: Outcome = { ...others, kind: 'unchanged', reason: 'OlderThanRunning', seen: selection?.containers ?? [] };
+const firstLatest = { tag: '1.2.0', selectedAt: second(-2) };
 const onwards: PolicyStatus = {
   latest: { tag: '1.2.0', digest: digestOf('2'), selectedAt: second(2) },
   lastAppliedTag: '1.2.0',
@@ -68,6 +72,20 @@ const rows: [name: string, status: PolicyStatus, found: Outcome, view: ReturnTyp
   ['an image that somebody set since', {}, outcome, viewOf(running('1.0.0', '12')), true],
   ['a cache that is behind', {}, outcome, viewOf(running('1.0.0', '10')), false],
   ['another change of the workload', {}, outcome, viewOf(running('1.1.0', '12')), false],
+  [
+    'a first selection, where an image was compared with what runs',
+    { latest: { tag: '1.2.0', selectedAt: second(2) } },
+    named,
+    viewOf(),
+    true,
+  ],
+  [
+    'a selection that was known, where an image was compared with it',
+    { latest: firstLatest },
+    { ...named, basis: { ...basis, status: { latest: firstLatest } } },
+    viewOf(),
+    false,
+  ],
   ['a later selection', { latest: { tag: '1.2.0', selectedAt: second(2) } }, outcome, viewOf(), true],
   [
     'a rejection of the image',
