@@ -138,10 +138,14 @@ export const changeInvariants: readonly Invariant[] = [
       if (!patch.isOurs || !isRollback(patch) || patch.record.failed === '' || !isBroken(patch.to, world)) return undefined;
       // What another policy of the same container has applied is not ours to judge.
       if (world.setup.policies.filter(({ container }) => container === patch.container).length > 1) return undefined;
-      const earlier = earlierOf(patch, world).filter((one) => isSamePolicy(one, patch));
-      const before = earlier.findLast(({ to }) => to === patch.to);
-      // A person may have asked for it.
-      return before !== undefined && !isRollback(before) && earlier.some(({ from }) => !isBroken(from, world))
+      const all = earlierOf(patch, world);
+      const earlier = all.filter((one) => isSamePolicy(one, patch));
+      const before = all.findLast(({ to }) => to === patch.to);
+      // A person may have asked for it, or set it again.
+      return before !== undefined &&
+        isSamePolicy(before, patch) &&
+        !isRollback(before) &&
+        earlier.some(({ from }) => !isBroken(from, world))
         ? describe(patch)
         : undefined;
     },
