@@ -147,6 +147,15 @@ describe('announce --wait ends with', () => {
     });
 });
 
+it('announce --wait says once why its questions are not answered, and goes on asking', async () => {
+  const away = (why: string): Answer => [503, { error: why }];
+  onGet = [away('busy'), away('busy'), away('Redis is away'), report(of('rolledOut', true))];
+  const { code, out, err } = await run('--wait');
+  const { host } = new URL(url);
+  const told = ['busy', 'Redis is away'].map((why) => `${host} answered 503: ${why}; asked again until the time is over\n`);
+  assert.deepEqual([code, out.split('\n').at(-2), err], [0, `${image}: it runs`, told.join('')]);
+});
+
 it('announce --output json prints the last result', async () => {
   onGet = [report(of('rolledOut', true))];
   const { out } = await run('--wait', '--output', 'json');

@@ -22,6 +22,13 @@ export async function follow(ask: () => Promise<Report>, { until, timeoutMs, out
   const end = performance.now() + timeoutMs;
   const told = new Map<string, string>();
   let last: Report | undefined;
+  let problem: string | undefined;
+  /** Says once why there is no answer, and goes on where another question may be answered. */
+  const unlessTemporary = (error: unknown): undefined => {
+    if (!(error instanceof AnnounceError) || !error.isTemporary) throw error;
+    if (problem !== error.message) terminal.err(`${printable(`${error.message}; asked again until the time is over`)}\n`);
+    problem = error.message;
+  };
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(maxPauseMs, pauseMs * 1.5)) {
     last = (await ask().catch(unlessTemporary)) ?? last;
     if (last !== undefined && output !== 'json' && output !== 'yaml') tellNews(last, told, terminal);
@@ -34,12 +41,6 @@ export async function follow(ask: () => Promise<Report>, { until, timeoutMs, out
   const summary = runs ? 'it runs' : summaryOf(last, until);
   print(terminal, output, { ...last, runs }, () => `${printable(`${last?.image ?? ''}: ${summary}`)}\n`);
   return runs ? 0 : 1;
-}
-
-/** Undefined for an error after which another question may be answered. */
-function unlessTemporary(error: unknown): undefined {
-  if (error instanceof AnnounceError && error.isTemporary) return undefined;
-  throw error;
 }
 
 function reached(state: string, until: Following['until']): boolean {
