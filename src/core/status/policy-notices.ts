@@ -105,8 +105,8 @@ function describeEntries(kind: NoticeKind, entries: readonly HistoryEntry[], aft
   const from = unique(entries.flatMap((entry) => entry.from ?? []));
   // What is said about a rollback is why the image that it replaces was left.
   const undone = isBack ? undoneBy(entries, after) : [];
-  // An image that was rejected before, and released, is not left when it is applied again or is out.
-  const left = isBack ? undone : kind === 'RolloutFailed' ? entries.slice(0, 1) : [];
+  // An image that was rejected before, and released, is not left when it is applied again. That the one before it is out again has no such reason.
+  const left = kind === 'RolledOut' ? [] : isBack ? undone : kind === 'RolloutFailed' ? entries.slice(0, 1) : [];
   const rejection = rejected.find((one) => left.some((entry) => isRejectionOf(one, entry)));
   return {
     // The image may be out on some workloads since earlier changes to it.

@@ -200,7 +200,7 @@ describe('notices between two statuses', () => {
     assert.deepEqual([second?.notice.kind, second?.notice.share, second?.notice.undone], ['RolledBack', { count: 1, total: 3 }, digest]);
   });
 
-  it('the notice that a rollback has rolled out names the image that was left, even if an older entry reports it', () => {
+  it('the notice that a rollback has rolled out names the image that was left, and not why it was, even if an older entry reports it', () => {
     const undone = { ...failed, result: 'RolledBack' as const };
     const older = entry('web', {
       tag: '1.0.0',
@@ -211,8 +211,10 @@ describe('notices between two statuses', () => {
     });
     for (const result of ['Applied', 'RolledOut'] as const) {
       const history = [{ ...back, digest: 'sha256:0', result }, undone, older];
-      const [found] = policyNotices(policy, { before: { history, rollouts: counts(1) }, after: { history, rollouts: counts(0) } }, now);
+      const [before, after] = [1, 0].map((progressing) => ({ history, rejected, rollouts: counts(progressing) }));
+      const [found] = policyNotices(policy, { before: before ?? {}, after: after ?? {} }, now);
       assert.deepEqual([found?.notice.kind, found?.notice.tag, found?.notice.undone], ['RolledOut', '1.0.0', digest]);
+      assert.deepEqual([found?.notice.reason, found?.notice.message], [undefined, undefined]);
     }
   });
 
