@@ -59,8 +59,10 @@ export function nextDecisions(
   const all = byUser === undefined ? rejected : addRejectedBase(rejected, byUser);
   const left = all.filter(({ at }) => !isReleased(new Date(at), actions, now));
   const isAnswered = openRejection(policy, base) !== undefined;
+  // The approvals end when somebody rejects the base: after a release they do not count any more.
+  const isRejected = left.some(({ digest, reason }) => digest === base.digest && reason === 'RejectedByUser');
   return {
-    ...defined({ approvals: isUsableBase(spec) ? nextBaseRound({ ...policy, spec }, base, isPending, now) : undefined }),
+    ...defined({ approvals: isUsableBase(spec) && !isRejected ? nextBaseRound({ ...policy, spec }, base, isPending, now) : undefined }),
     ...(isAnswered && defined({ lastHandledRejection: actions?.reject })),
     ...(left.length > 0 && { rejected: left }),
   };

@@ -8,6 +8,7 @@ import { rejectionTime } from '../model/release-holds.ts';
 import { addRejection, findRejection, isRejectionOf, openRejection } from '../plan/rejections.ts';
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
 import { nextRound } from '../plan/approvals.ts';
+import { isReleased } from '../plan/guards/released.ts';
 import { releaseTime } from '../model/policy-actions.ts';
 import { cut, toTime } from '../model/text.ts';
 import { isSameWorkload } from '../model/workload.ts';
@@ -54,7 +55,7 @@ export function withPendingApproval(status: PolicyStatus, { spec }: ImagePolicy,
   return { ...others, pendingApproval: { tag, digest, ...defined({ images }) } };
 }
 
-/** The approvals of the selected image, for a policy that asks for several people. They end with the image, and with a change of the policy. */
+/** The approvals of the selected image, for a policy that asks for several people. They end with the image, with a change of the policy, and when somebody rejects the image. */
 export function withApprovals(status: PolicyStatus, policy: ImagePolicy, { selection, blocked = [] }: Outcome, now: Date): PolicyStatus {
   if (selection === undefined) return status;
   const { approvals: _, ...others } = status;
@@ -62,8 +63,14 @@ export function withApprovals(status: PolicyStatus, policy: ImagePolicy, { selec
   const { tag } = selection.candidate;
   const digest = wholeDigest(selection.candidate);
   if (!isUsable(spec) || digest === undefined || spec.mode !== 'Approval') return others;
+  if (isRejectedByUser({ ...policy, status }, selection.candidate, now)) return others;
   const isPending = blocked.some(({ reason }) => reason === 'ApprovalRequired');
   return { ...others, ...defined({ approvals: nextRound({ ...policy, spec, status }, { tag, digest }, isPending, now) }) };
+}
+
+function isRejectedByUser({ status, actions }: ImagePolicy, image: Candidate, now: Date): boolean {
+  const rejection = findRejection(status, image);
+  return rejection?.reason === 'RejectedByUser' && !isReleased(new Date(rejection.at), actions, now);
 }
 
 /** Records that somebody rejected the selected image, as soon as that keeps it from a target. */

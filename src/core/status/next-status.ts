@@ -112,7 +112,7 @@ function withChecks(status: PolicyStatus, policy: ImagePolicy, result: Outcome |
 /** The status with what people have decided about the selected image, or have to. */
 function withDecisions(status: PolicyStatus, policy: ImagePolicy, outcome: Outcome, now: Date): PolicyStatus {
   const pending = withPendingApproval(status, policy, outcome);
-  return withRejection(withApprovals(pending, policy, outcome, now), policy, outcome, now);
+  return withApprovals(withRejection(pending, policy, outcome, now), policy, outcome, now);
 }
 
 /**

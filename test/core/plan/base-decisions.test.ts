@@ -127,3 +127,13 @@ test('approvals of a base are recorded from when it waits, and removed when anot
   assert.deepEqual(begun.approvals, { ...round, since: at(2), uncounted: [{ user: 'ada', at: at(1), why: 'Earlier' }] });
   assert.deepEqual(nextDecisions({ ...policy, status: begun }, other, { isPending: false, rejected }, after(3)), {});
 });
+
+test('approvals of a base end when somebody rejects it, and do not count again after a release', () => {
+  const actions = { ...reject(base, 2), approvals: [by('ada', 1)] };
+  const policy = policyOf({ actions, status: { approvals: { ...round, given: [seen('ada', 1)] } }, more: { requested } });
+  const refused = nextDecisions(policy, base, { isPending: true, rejected: [] }, after(2));
+  assert.deepEqual([refused.approvals, refused.rejected?.length], [undefined, 1]);
+  const released = { ...policy, status: refused, actions: { ...actions, release: at(3) } };
+  const begun = nextDecisions(released, base, { isPending: true, rejected: refused.rejected ?? [] }, after(4));
+  assert.deepEqual(begun.approvals, { ...round, since: at(4), uncounted: [{ user: 'ada', at: at(1), why: 'Earlier' }] });
+});
