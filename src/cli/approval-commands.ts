@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { defined } from '../core/model/defined.ts';
 import { actionAnnotations } from '../core/model/policy-actions.ts';
-import { approvalTime } from '../core/model/named-approvals.ts';
+import { approvalTime, readEditor, whyNoVote } from '../core/model/named-approvals.ts';
+import { fieldsOf } from '../core/model/untyped.ts';
 import { defineCommand, type Terminal } from '../service/command-line/command.ts';
 import { anyPolicyArgument, withAnyPolicy, type PolicyClient } from '../service/command-line/policy-client.ts';
 import { policyStatusOf } from './describe-status.ts';
@@ -28,10 +29,17 @@ export const approve = defineCommand({
       const { raw, image, pending } = await pendingImage(client, wanted, terminal, 'approved');
       if (pending === undefined) return 1;
       const many = writtenApprovals(raw);
-      const at = approvalTime(policyStatusOf(raw), new Date());
-      const by = many && (await client.approve({ ...pending, at, ...defined({ reason }) }));
-      if (many === undefined) await request('approve', image, reason);
-      const asked = many === undefined ? '' : ` as ${by}; ${many.count} people have to`;
+      const user = many && (await client.knownName());
+      if (many !== undefined && user !== undefined) {
+        const status = policyStatusOf(raw);
+        const why = whyNoVote({ ...many, ...defined({ approvals: status.approvals }) }, pending, user);
+        if (why !== undefined) {
+          terminal.err(`nothing was approved: ${why}\n`);
+          return 1;
+        }
+        await client.approve({ ...pending, at: approvalTime(status, new Date()), user, ...defined({ reason }) });
+      } else await request('approve', image, reason);
+      const asked = many === undefined ? '' : ` as ${user}; ${many.count} people have to`;
       printDone(terminal, output, `approved ${image} for ${namespace}/${name}${asked}`, { namespace, name, resourceName, approved: image });
       return 0;
     });
@@ -74,7 +82,10 @@ const [written, writtenOfBase] = [
   z.object({ spec: z.object({ approvals }) }),
 ];
 
-/** What a policy of either kind says about the approvals of several people; undefined if one person approves. */
-export function writtenApprovals(raw: unknown): { readonly count: number; readonly notByAuthor: boolean } | undefined {
-  return written.safeParse(raw).data?.spec.update.approvals ?? writtenOfBase.safeParse(raw).data?.spec.approvals;
+/** What a policy of either kind says about the approvals of several people, and who last changed it; undefined if one person approves. */
+export function writtenApprovals(
+  raw: unknown,
+): { readonly count: number; readonly notByAuthor: boolean; readonly editedBy?: string } | undefined {
+  const found = written.safeParse(raw).data?.spec.update.approvals ?? writtenOfBase.safeParse(raw).data?.spec.approvals;
+  return found && { ...found, ...defined({ editedBy: readEditor(fieldsOf(fieldsOf(fieldsOf(raw)['metadata'])['annotations'])) }) };
 }

@@ -1,6 +1,7 @@
 /** Formats the status of a policy for people. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Condition, PolicyStatus } from '../core/model/policy-status.ts';
+import { fieldsOf } from '../core/model/untyped.ts';
 import { readStatus } from '../core/model/stored-status.ts';
 import type { Terminal } from '../service/command-line/command.ts';
 import { nameOf } from '../service/explain/conclude.ts';
@@ -12,6 +13,15 @@ import { reasonLinks } from './reason-links.ts';
 /** Reads the status of an ImagePolicy from the object of the API server. */
 export function policyStatusOf(raw: unknown): PolicyStatus {
   return readStatus(statusOf(raw));
+}
+
+/** Why a suspended policy does nothing that it is asked for; undefined if it is not suspended. A status of before says nothing about what was changed since. */
+export function whySuspended(raw: unknown): string | undefined {
+  const { conditions = [], observedGeneration } = policyStatusOf(raw);
+  const { metadata, spec } = fieldsOf(raw);
+  const isCurrent = observedGeneration === fieldsOf(metadata)['generation'];
+  if (fieldsOf(spec)['suspend'] === true) return 'it is suspended, and has to be resumed first';
+  return isCurrent ? conditions.find(({ reason }) => reason === 'Suspended')?.message : undefined;
 }
 
 /** The status of a policy, in a few lines. */

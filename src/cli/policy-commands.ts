@@ -6,7 +6,7 @@ import type { PolicyStatus } from '../core/model/policy-status.ts';
 import { actionAnnotations, parseRollback } from '../core/model/policy-actions.ts';
 import { parseDuration } from '../core/model/text.ts';
 import { defineCommand, type Terminal, UsageError } from '../service/command-line/command.ts';
-import { describeStatus, policyStatusOf, trueCondition, waitForStatus } from './describe-status.ts';
+import { describeStatus, policyStatusOf, trueCondition, waitForStatus, whySuspended } from './describe-status.ts';
 import { fit, outputOption, print } from '../service/command-line/output.ts';
 import { printable } from '../service/command-line/printable.ts';
 import { writtenApprovals } from './approval-commands.ts';
@@ -132,7 +132,14 @@ Exit codes: 0 rolled back, or the rollout of that image is in progress; 1 nothin
     if (parseRollback(to) !== to) throw new UsageError(`--to is a tag, not "${to}"`);
     const timeoutMs = readTimeout(timeout);
     return withPolicy(text, values, terminal, async (policy) => {
-      const earlier = policyStatusOf(await policy.read());
+      const raw = await policy.read();
+      const suspension = whySuspended(raw);
+      if (suspension !== undefined) {
+        terminal.err(`${printable(`nothing was rolled back: ${suspension}`)}
+`);
+        return 1;
+      }
+      const earlier = policyStatusOf(raw);
       const before = trueCondition(earlier, 'Stalled');
       // The time makes the value unique, so that the same rollback can be requested again.
       const request = `${to} ${new Date().toISOString()}`;
@@ -165,9 +172,9 @@ function readTimeout(timeout: string): number {
   return milliseconds;
 }
 
-function reportNoAnswer({ namespace, name }: PolicyClient, timeout: string, terminal: Terminal): number {
+function reportNoAnswer({ namespace, resourceName }: PolicyClient, timeout: string, terminal: Terminal): number {
   terminal.err(
-    `no answer in ${timeout}: see "kubectl -n ${namespace} describe imagepolicy ${name}", and check that image-watcher is running\n`,
+    `no answer in ${timeout}: see "kubectl -n ${namespace} describe ${resourceName}", and check that image-watcher is running\n`,
   );
   return 1;
 }

@@ -11,7 +11,7 @@ import { fieldsOf } from '../core/model/untyped.ts';
 import { defineCommand } from '../service/command-line/command.ts';
 import { anyPolicyArgument, withAnyPolicy, type PolicyClient } from '../service/command-line/policy-client.ts';
 import { printable } from '../service/command-line/printable.ts';
-import { policyStatusOf } from './describe-status.ts';
+import { policyStatusOf, whySuspended } from './describe-status.ts';
 import { actOptions, printDone, reasonOption } from './print-done.ts';
 import { summaries } from './summaries.ts';
 
@@ -31,7 +31,7 @@ export const release = defineCommand({
       const hold = isBase ? undefined : holdOn({}, readActions(fieldsOf(fieldsOf(fieldsOf(raw)['metadata'])['annotations'])), now);
       const time = latestTime(status, hold, now);
       await request('release', time, reason);
-      const sentence = describe({ namespace, name, isBase }, status, { hold, time });
+      const sentence = describe({ namespace, name, isBase }, status, { hold, time, suspension: whySuspended(raw) });
       printDone(terminal, output, printable(sentence), {
         namespace,
         name,
@@ -48,9 +48,11 @@ export const release = defineCommand({
 function describe(
   { namespace, name, isBase }: Pick<PolicyClient, 'namespace' | 'name' | 'isBase'>,
   status: PolicyStatus,
-  { hold, time }: { readonly hold: NamedHold | undefined; readonly time: string },
+  { hold, time, suspension }: { readonly hold: NamedHold | undefined; readonly time: string; readonly suspension: string | undefined },
 ): string {
   const policy = `${namespace}/${name}`;
+  // The conditions of a suspended policy do not say what holds it.
+  if (suspension !== undefined && hold === undefined) return `what has held ${policy} until now is released when it goes on: ${suspension}`;
   const held = holdOf(status);
   const isKept = hold !== undefined && !(Date.parse(hold.at ?? '') <= Date.parse(time));
   const ended = [

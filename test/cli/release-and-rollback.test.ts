@@ -1,6 +1,7 @@
 /** What the commands say that a request has done, at a real API server. */
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
+import { lastEditedByAnnotation } from '../../src/core/model/named-approvals.ts';
 import { holdAnnotation } from '../../src/core/model/named-hold.ts';
 import { holdOn } from '../../src/core/model/promotion.ts';
 import { readActions, readRequest } from '../../src/core/model/policy-actions.ts';
@@ -96,4 +97,56 @@ it('rollback does not report an earlier rollback as its own result if it changes
   const [{ code, err }] = await Promise.all([runCommand('rollback', ['api', '--kubeconfig', world.kubeconfig]), answer()]);
   assert.equal(code, 1);
   assert.ok(err.endsWith(`${problem}\n`), err);
+});
+
+const suspended = { suspend: true };
+
+it('rollback asks for nothing while the policy is suspended, also by its parent, and says so at once', async () => {
+  await world.create('off', suspended);
+  await world.create('child');
+  const message = 'its BaseImagePolicy shop/java is suspended';
+  const { conditions } = statusOf(world, 'child', { runs: '1.3.0', latest: '1.4.0' }, condition('Ready', 'True', 'Suspended', message));
+  await world.report('child', { conditions: conditions ?? [], observedGeneration: 1 });
+  for (const [name, why] of [
+    ['off', 'it is suspended, and has to be resumed first'],
+    ['child', message],
+  ] as const) {
+    const { code, err } = await runCommand('rollback', [name, '--kubeconfig', world.kubeconfig]);
+    assert.deepEqual([code, err], [1, `nothing was rolled back: ${why}\n`]);
+    const { metadata } = (await world.cluster.request('GET', world.pathOf(name))) as { metadata: { annotations?: object } };
+    assert.equal(metadata.annotations, undefined);
+  }
+});
+
+it('release does not claim that nothing was held while the policy is suspended, because it counts when the policy is resumed', async () => {
+  await world.create('paused', suspended);
+  const { out } = await runCommand('release', ['paused', '--kubeconfig', world.kubeconfig]);
+  assert.match(out, /^what has held \S+\/paused until now is released when it goes on: it is suspended/);
+});
+
+it('approve does not count a person twice, nor the author of the policy where that must not be, and says so as the API does', async () => {
+  const digest = `sha256:${'b'.repeat(64)}`;
+  const pendingApproval = { tag: '1.4.0', digest };
+  const { cluster } = world;
+  const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
+  const { status } = await cluster.request<{ status: { userInfo: { username: string } } }>(
+    'POST',
+    '/apis/authentication.k8s.io/v1/selfsubjectreviews',
+    review,
+  );
+  const user = status.userInfo.username;
+  const approve = async (name: string, notByAuthor: boolean, given: { user: string; at: string; seenAt: string }[]) => {
+    await world.create(name, { update: { mode: 'Approval', approvals: { count: 2, notByAuthor } } });
+    await cluster.request('PATCH', world.pathOf(name), { metadata: { annotations: { [lastEditedByAnnotation]: user } } });
+    await world.report(name, { pendingApproval, approvals: { ...pendingApproval, since: at, generation: 1, required: 2, given } });
+    const { code, err } = await runCommand('approve', [name, '--kubeconfig', world.kubeconfig]);
+    return { code, err };
+  };
+  assert.deepEqual(await approve('twice', false, [{ user, at, seenAt: at }]), {
+    code: 1,
+    err: `nothing was approved: you have approved it at ${at}, and each person counts once\n`,
+  });
+  const own = await approve('author', true, []);
+  assert.deepEqual([own.code, own.err.startsWith('nothing was approved: you have changed the policy last')], [1, true]);
+  assert.deepEqual(await approve('first', false, [{ user: 'somebody', at, seenAt: at }]), { code: 0, err: '' });
 });

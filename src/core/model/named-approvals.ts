@@ -1,5 +1,6 @@
 /** Approvals of several people. Each is an annotation with the name of who writes it, which the chart's admission policy checks. Pure. */
 import { createHash } from 'node:crypto';
+import type { ApprovalRound } from './approval-round.ts';
 import { isDigest, isTag } from './image-reference.ts';
 
 /** The start of the annotations with approvals of policies that ask for several people. What follows only has to differ from person to person. */
@@ -69,4 +70,17 @@ export function readApprovals(annotations: Readonly<Record<string, unknown>>): N
 export function approvalTime({ approvals }: { readonly approvals?: { readonly since: string } }, now: Date): string {
   const since = Date.parse(approvals?.since ?? '');
   return new Date(Math.max(now.getTime(), Number.isNaN(since) ? 0 : since)).toISOString();
+}
+
+/** Why the approval of a person would not count, or not once more; undefined if it would. */
+export function whyNoVote(
+  { approvals, editedBy, notByAuthor }: { readonly approvals?: ApprovalRound; readonly editedBy?: string; readonly notByAuthor: boolean },
+  { tag, digest }: Pick<NamedApproval, 'tag' | 'digest'>,
+  user: string,
+): string | undefined {
+  if (notByAuthor && editedBy === user)
+    return 'you have changed the policy last, and its approvals.notByAuthor does not count your approval';
+  const isSame = approvals?.tag === tag && approvals.digest === digest;
+  const own = isSame ? approvals.given?.find((one) => one.user === user) : undefined;
+  return own && `you have approved it at ${own.at}, and each person counts once`;
 }

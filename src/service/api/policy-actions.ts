@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { ApprovalRound } from '../../core/model/approval-round.ts';
 import type { ApprovalRules, ImagePolicy } from '../../core/model/image-policy.ts';
 import { isDigest, isTag } from '../../core/model/image-reference.ts';
-import { approvalTime } from '../../core/model/named-approvals.ts';
+import { approvalTime, whyNoVote } from '../../core/model/named-approvals.ts';
 import type { Access } from './access.ts';
 import { ActionRefused, type ApiPorts, type PatchedObject } from './ports.ts';
 import { type AnyAction, type Change, requestAction, requested, requireActions, rights, why } from './request-action.ts';
@@ -103,13 +103,8 @@ function approveAsOneOfMany(
   approval: z.output<typeof image> & { readonly at: string },
   user: string,
 ): Change | { readonly conflict: string } {
-  const { tag: approved, digest } = approval;
-  if (notByAuthor && editedBy === user)
-    return { conflict: 'you have changed the policy last, and its approvals.notByAuthor does not count your approval' };
-  const isSame = approvals?.tag === approved && approvals.digest === digest;
-  const own = isSame ? approvals.given?.find((one) => one.user === user) : undefined;
-  if (own !== undefined) return { conflict: `you have approved it at ${own.at}, and each person counts once` };
-  return { approval, value: `${approved}@${digest}` };
+  const conflict = whyNoVote({ notByAuthor, ...defined({ approvals, editedBy }) }, approval, user);
+  return conflict === undefined ? { approval, value: `${approval.tag}@${approval.digest}` } : { conflict };
 }
 
 /** The action `reject`. `isApproved`: whether something that waits no more may still be rejected. */

@@ -118,8 +118,10 @@ export interface PolicyClient {
   read(): Promise<unknown>;
   /** Applies a merge patch to the object; throws if it does not exist. */
   patch(body: Readonly<Record<string, unknown>>): Promise<unknown>;
-  /** Approves an image as one of several people; throws if the API server does not say who the caller is. Returns the caller's name. */
-  approve(approval: Omit<NamedApproval, 'user'>): Promise<string>;
+  /** The caller's name; throws if the API server does not say who the caller is. */
+  knownName(): Promise<string>;
+  /** Approves an image as one of several people. */
+  approve(approval: NamedApproval): Promise<unknown>;
   /** Holds the policy from a time, with the caller's name and the reason. */
   hold(at: string, reason?: string): Promise<unknown>;
   /** Changes the spec, and names the caller as its author. */
@@ -176,11 +178,8 @@ export async function openPolicy(client: KubeClient, named: PolicyName): Promise
       return (await readObject<unknown>(client, path)) ?? Promise.reject(await missing(client, { namespace, name, isBase }));
     },
     patch,
-    async approve(approval) {
-      const user = await knownName(client);
-      await patch({ metadata: { annotations: { [approvalAnnotation(user)]: formatApproval({ ...approval, user }) } } });
-      return user;
-    },
+    knownName: () => knownName(client),
+    approve: (approval) => patch({ metadata: { annotations: { [approvalAnnotation(approval.user)]: formatApproval(approval) } } }),
     async hold(at, reason) {
       const hold = { at, ...defined({ user: await ownName(client), reason }) };
       return patch({ metadata: { annotations: { [holdAnnotation]: formatHold(hold) } } });

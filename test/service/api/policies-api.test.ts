@@ -269,6 +269,7 @@ for (const [name, path, payload, status] of [
   ['the image to promote is missing', 'proving/promote', {}, 400],
   ['the digest is missing', 'approval/approve', { tag: '1.3.0' }, 400],
   ['the tag is none', 'ready/rollback', { to: '../..' }, 400],
+  ['a suspended policy would be rolled back only later', 'suspended/rollback', {}, 409],
   ['something else is sent', 'ready/check', { force: true }, 400],
   ['the reason is too long', 'ready/check', { reason: 'x'.repeat(301) }, 400],
   ['the time is none', 'held/release', { at: 'tomorrow' }, 400],

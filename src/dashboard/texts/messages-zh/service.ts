@@ -83,6 +83,7 @@ export const serviceZh: Readonly<Record<string, string>> = {
   'you have changed the policy last, and its approvals.notByAuthor does not count your approval':
     '您是最后修改策略的人，而它的 approvals.notByAuthor 不计入您的批准',
   'you have approved it at {0}, and each person counts once': '您已于 {0} 批准，每个人只计一次',
+  'the policy is suspended, and has to be resumed first': '策略已暂停，须先恢复',
   'no {0} waits for approval': '没有 {0} 等待批准',
   'no image waits for approval': '没有镜像等待批准',
   'no base waits for approval': '没有基础镜像等待批准',

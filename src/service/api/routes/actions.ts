@@ -18,10 +18,14 @@ export const actions: readonly Route[] = [
   defineAction(kind, {
     name: 'rollback',
     summary: 'Roll back',
-    about: 'To the previous image, or to a tag; also outside of windows and without approval. What is left is rejected until a release.',
+    about:
+      'To the previous image, or to a tag; also outside of windows and without approval. What is left is rejected until a release. A suspended policy has to be resumed first; until then, the answer is 409.',
     body: z.object({ to: tag.default('previous') }),
     // The time makes each request a new one, even if the same rollback was requested before.
-    change: (_, { to }, now) => ({ annotation: true, value: `${parseRollback(to)} ${now.toISOString()}` }),
+    change({ spec }, { to }, now) {
+      if (spec.suspended === true) return { conflict: 'the policy is suspended, and has to be resumed first' };
+      return { annotation: true, value: `${parseRollback(to)} ${now.toISOString()}` };
+    },
   }),
   defineAction(kind, {
     name: 'promote',
