@@ -158,5 +158,8 @@ function waitOf({ tag, digest }: Assessment, isSuspended: boolean, status: Polic
     return { reason, message, ...defined({ until: isHoldingWait(status) ? undefined : until }) };
   }
   if (decisive === undefined || underWay.has(decisive.reason)) return undefined;
+  // The condition is about the image that waits, which comes first.
+  if (waiting?.tag !== undefined && waiting.reason === decisive.reason)
+    return { reason: waiting.reason, message: `${tag} waits behind ${waiting.tag}, which waits until ${waiting.until}` };
   return { reason: decisive.reason, message: decisive.message };
 }

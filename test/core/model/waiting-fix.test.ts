@@ -57,6 +57,16 @@ const states: Readonly<Record<string, readonly [PolicyStatus, string | undefined
 
 describe('a fix waits for', () => {
   for (const [what, [status, expected, spec]] of Object.entries(states)) it(what, () => assert.equal(found(status, spec), expected));
+
+  it('another image that waits for its age, of which the condition speaks', () => {
+    const message = `1.4.1 waits until ${until}; it does not skip that wait: it fixes no vulnerability`;
+    const status = {
+      waiting: { tag: '1.4.1', digest: digestOf('f'), until, reason: 'MinAge' },
+      conditions: [condition('Reconciling', 'MinAge', message)],
+    };
+    const fix = waitingFixOf({ spec: specOf(), status: { vulnerabilities: [assessmentOf()], ...kept, ...status } });
+    assert.deepEqual(fix?.wait, { reason: 'MinAge', message: `1.4.2 waits behind 1.4.1, which waits until ${until}` });
+  });
 });
 
 const none: Readonly<Record<string, PolicyStatus>> = {
