@@ -35,6 +35,11 @@ describe('sending a notice', () => {
     it(`is refused after ${status}`, async (t) =>
       assert.equal((await sendTo(t, (_, response) => response.writeHead(status).end('invalid_payload'))).kind, 'refused'));
 
+  it('advises to check what kind of target it is, in the words of the configuration and of a NotificationTarget', async (t) => {
+    const result = await sendTo(t, (_, response) => response.writeHead(400).end());
+    assert.match(('action' in result && result.action) || '', /`kind` of the target \(`type` of a NotificationTarget\)/);
+  });
+
   for (const status of [301, 401, 403, 404, 408, 410, 429, 500, 503])
     it(`is retried after ${status}, without the URL in the message`, async (t) => {
       const result = await sendTo(t, (request, response) =>
