@@ -29,6 +29,12 @@ function outputOf({ log }: RunningProcess): string {
   return readFileSync(log, 'utf8');
 }
 
+/** Where the dashboard is, and the token with which the demo lets somebody sign in. */
+function dashboardIn(output: string): { readonly address: string; readonly token: string } {
+  const [, address = '', file = ''] = /(http:\S+) {3}sign in with the token that this prints[^\n]*\n +cat (\S+)\n/.exec(output) ?? [];
+  return { address, token: readFileSync(file, 'utf8').trim() };
+}
+
 async function runToEnd(command: string): Promise<string> {
   const started = await start(command);
   const { code } = await started.exited;
@@ -66,8 +72,8 @@ describe('the commands of the README', () => {
   test('npm run demo stays up, serves the dashboard, and pushes a tag that the user types', async () => {
     const demo = await start('echo 1.0.2 | npm run demo');
     const output = await untilPrinted(demo, 'It stays up', 'Deployment web runs', ':1.0.2');
-    const [, address = '', file = ''] = /(http:\S+) {3}sign in with the token that this prints[^\n]*\n +cat (\S+)\n/.exec(output) ?? [];
-    assert.match(readFileSync(file, 'utf8'), /^eyJ\S+\n$/);
+    const { address, token } = dashboardIn(output);
+    assert.match(token, /^eyJ\S+$/);
     assert.equal((await fetch(address)).status, 200);
     await demo.stop(60_000);
     assert.doesNotMatch(outputOf(demo), /The demo failed/);
@@ -80,10 +86,20 @@ describe('the commands of the README', () => {
     );
   });
 
-  describe('npm run demo -- base --once', () => {
+  describe('npm run demo -- base', () => {
+    let demo: RunningProcess;
     let output = '';
     before(async () => {
-      output = await runToEnd('npm run demo -- base --once');
+      demo = await start('npm run demo -- base');
+      output = await untilPrinted(demo, 'It stays up');
+    });
+    after(() => demo.stop(60_000));
+
+    test('the user of the dashboard sees the bases', async () => {
+      const { address, token } = dashboardIn(output);
+      const response = await fetch(`${address}/api/v1/bases`, { headers: { authorization: `Bearer ${token}` } });
+      const { bases } = (await response.json()) as { bases: { name: string }[] };
+      assert.deepEqual(bases.map(({ name }) => name).toSorted(), ['framework', 'java']);
     });
 
     test('a patched base reaches every application on its line, and a bad base is stopped at the canary', () => {
