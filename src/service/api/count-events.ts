@@ -34,7 +34,9 @@ export async function countEvents(
       before,
       namespace,
     });
-    for (const { outcome, policies } of events) {
+    for (const { outcome, reason, policies } of events) {
+      // A pull, a scan or a deletion is no push.
+      if (outcome === 'ignored' && reason === 'OtherEvent') continue;
       const own = namespace === undefined ? policies : policies.filter((policy) => policy.namespace === namespace);
       if (namespace !== undefined && own.length === 0) continue;
       byOutcome.set(outcome, (byOutcome.get(outcome) ?? 0) + 1);
