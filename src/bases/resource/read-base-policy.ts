@@ -66,7 +66,7 @@ function readBaseSpec(raw: unknown, namespace: string, context: BaseReadContext)
     from: spec.from ?? [],
     basesBetween: spec.basesBetween,
     workloads: (spec.workloads ?? everywhere).map(({ kinds = baseKinds, ...selectors }) => ({ ...selectors, kinds })),
-    onNewBase: [...(spec.onNewBase ?? []).map((action) => withAliases(readAction(action), context)), { kind: 'report' }],
+    onNewBase: withReport((spec.onNewBase ?? []).map((action) => withAliases(readAction(action), context))),
     waves: readWaves(spec.waves),
   };
 }
@@ -97,6 +97,11 @@ function readSelection(spec: Spec, { aliases, ...context }: BaseReadContext): Po
 /** The action, with patterns that use the canonical names of repositories. */
 function withAliases(action: BaseAction, { aliases }: FieldContext): BaseAction {
   return action.kind === 'report' ? action : { ...action, images: action.images.map((pattern) => normalisePattern(pattern, aliases)) };
+}
+
+/** The actions, of which the last is for all other images, once. */
+function withReport(actions: readonly BaseAction[]): readonly BaseAction[] {
+  return actions.at(-1)?.kind === 'report' ? actions : [...actions, { kind: 'report' }];
 }
 
 function readAction({ rebase, trigger, restart }: Action): BaseAction {

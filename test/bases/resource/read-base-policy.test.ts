@@ -96,6 +96,9 @@ describe('readBasePolicy', () => {
     ]);
   });
 
+  it('has the action that is for all other images once, also where it is written', () =>
+    assert.deepEqual(readUsable({ ...minimal, onNewBase: [{ report: {} }] }).onNewBase, [{ kind: 'report' }]));
+
   it('rebases all images, with the credentials of image-watcher, where an action says only rebase: {}', () => {
     const { onNewBase } = readUsable({ ...minimal, onNewBase: [{ rebase: {} }] });
     assert.deepEqual(onNewBase, [{ kind: 'rebase', images: ['*'], tag: '$tag-base.$date', allow: [] }, { kind: 'report' }]);
