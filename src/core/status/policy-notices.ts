@@ -54,7 +54,7 @@ export function policyNotices(
     ...about('Updated', isNew),
     ...about('RolloutFailed', isFailure),
     ...about('RolledBack', isRollback),
-    ...(isRolledOut(before, after) ? about('RolledOut', ({ entry }) => isLastOut(entry, after) && !isReplaced(entry, after)) : []),
+    ...(isRolledOut(before, after) ? about('RolledOut', ({ entry }) => isOut(entry, after)) : []),
     ...approvals(before, after).map((found) => ({ kind: 'ApprovalRequired' as const, subject, at, ...found, ...own })),
     ...endings(before, after).map((found) => ({ subject, at, ...found, ...own })),
     ...blocks(before, after).map((found) => ({ kind: 'Blocked' as const, subject, at, ...found, ...own })),
@@ -168,6 +168,21 @@ function followsMore(
 function isRolledOut(before: PolicyStatus, { rollouts, waiting }: PolicyStatus): boolean {
   const isOver = rollouts !== undefined && rollouts.progressing === 0 && rollouts.failed === 0;
   return isOver && (before.rollouts?.progressing ?? 0) > 0 && !(waiting?.reason.startsWith('Wave') ?? false);
+}
+
+/** Whether an entry is of the changes that are complete now. */
+function isOut(entry: HistoryEntry, after: PolicyStatus): boolean {
+  return isLastOut(entry, after) && !isReplaced(entry, after) && !isLeftAlone(entry, after);
+}
+
+/** Whether the last rollback did not change the container of an entry: it runs the image since an earlier change. */
+function isLeftAlone(entry: HistoryEntry, { history = [] }: PolicyStatus): boolean {
+  const [last] = history;
+  if (last?.trigger !== 'Rollback') return false;
+  const newest = history.find((one) => isSameContainer(one, entry));
+  if (newest?.trigger !== 'Rollback') return true;
+  const since = history.slice(0, history.indexOf(newest));
+  return newest.from !== last.from && since.some(({ trigger }) => trigger !== 'Rollback');
 }
 
 /** Whether an entry is about the image that was applied last, and is rolled out. */
