@@ -17,7 +17,8 @@ export function isTriggered({ trigger, history = [] }: PolicyStatus, { at, tag, 
 /**
  * The push of an image that a policy has selected and applies later, because it had to wait: the one that made the policy select it, or the first one that announced
  * it afterwards. Undefined if none has, or if that is not known any more.
- * What was applied before and is changed back for another cause than a wait, such as a workload that somebody has changed, is not the push's any more.
+ * What was applied before and is changed back for another cause than a wait, such as a workload that somebody has changed, is not the push's any more. The next wave
+ * of an image is, whatever begins it.
  */
 export function selectingPush(
   { latest, waiting, announced, trigger, history = [] }: PolicyStatus,
@@ -25,7 +26,8 @@ export function selectingPush(
   cause: TriggerSource | undefined,
 ): string | undefined {
   const isIt = (one: { readonly tag?: string; readonly digest?: string } | undefined) => one?.tag === tag && one.digest === digest;
-  if (cause !== 'WaitOver' && history.some((entry) => entry.tag === tag && entry.digest === digest)) return undefined;
+  const isNextWave = cause !== undefined && isIt(waiting) && waiting?.reason.startsWith('Wave') === true;
+  if (cause !== 'WaitOver' && !isNextWave && history.some((entry) => entry.tag === tag && entry.digest === digest)) return undefined;
   // Not every sender says the digest.
   if (announced?.tag === tag && (announced.digest === undefined || announced.digest === digest)) return announced.event;
   // An image that waits for its age is not selected yet.

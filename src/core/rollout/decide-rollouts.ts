@@ -103,12 +103,17 @@ function resultsOf(policy: ImagePolicy, after: PolicyStatus, findings: readonly 
         entries,
         isDone,
         message: isDone ? `${images} is out: ${evaluation.message}` : `the rollout of ${images} failed: ${evaluation.message}`,
-        isLast: (after.rollouts?.progressing ?? 0) === 0 && !hasFailed(after, entry),
+        isLast: (after.rollouts?.progressing ?? 0) === 0 && !hasFailed(after, entry) && !followsWave(after, entry),
         whyNoRollback: isDone || !goesBack(policy) ? undefined : entries.map(whyNoRollback).find((why) => why !== undefined),
       },
     ];
   });
   return { before, after, results, completed: completedBy(before, after, findings) };
+}
+
+/** Whether the image of a change waits for its next wave. */
+function followsWave({ waiting }: PolicyStatus, { tag, digest }: HistoryEntry): boolean {
+  return waiting !== undefined && waiting.reason.startsWith('Wave') && waiting.tag === tag && waiting.digest === digest;
 }
 
 function completedBy(before: PolicyStatus, after: PolicyStatus, findings: readonly Finding[]): ChangedWorkload[] {

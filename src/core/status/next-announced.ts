@@ -24,7 +24,7 @@ export function withAnnounced(
 ): PolicyStatus {
   const { announced, ...others } = status;
   const isKept = announced !== undefined && (isShown(announced, status) || !(isShown(announced, before) || isEvaluated(status, result)));
-  const kept = isKept ? { ...others, announced } : others;
+  const kept = ofWaves(isKept ? { ...others, announced } : others, before);
   if (eventId === undefined || result.kind === 'postponed') return kept;
   const stopped = stoppedImage(result);
   const isUnevaluated = result.kind === 'suspended' || (waitsForAge(status) && stopped !== undefined && stopped.tag !== pushed?.tag);
@@ -35,6 +35,17 @@ export function withAnnounced(
   const { tag, digest } = image;
   const isKnown = isKept && announced.tag === tag && announced.digest === digest;
   return isKnown ? kept : { ...others, announced: { tag, ...defined({ digest }), event: eventId } };
+}
+
+/** Keeps the push of an image that is applied in waves, of which each replaces the trigger: what becomes of the later ones is the push's as well. */
+function ofWaves(status: PolicyStatus, before: PolicyStatus): PolicyStatus {
+  const { waiting } = status;
+  if (waiting?.tag === undefined || !waiting.reason.startsWith('Wave')) return status;
+  const { tag, digest } = waiting;
+  const image = { tag, ...defined({ digest }) };
+  if (selectingPush(status, image, 'WaitOver') !== undefined) return status;
+  const event = selectingPush(before, image, 'WaitOver');
+  return event === undefined ? status : { ...status, announced: { ...image, event } };
 }
 
 /** Whether all images were evaluated, so that one that is neither selected nor waits is given up. */
