@@ -218,25 +218,6 @@ describe('notices between two statuses', () => {
     }
   });
 
-  it('the notice that a rollback has rolled out names only the workloads that were rolled back, and not those that kept the image', () => {
-    const at = (minute: number) => `2026-11-23T10:${minute}:00Z`;
-    const of = (name: string, more: object) => entry(name, { result: 'RolledOut', ...more, name });
-    const old = { tag: '1.0.0', to: 'r/shop/web:1.0.0', from: 'r/shop/web:0.9.0', digest: 'sha256:0' };
-    const rolledBack = { ...back, digest: 'sha256:0', result: 'RolledOut' as const };
-    const history = [
-      { ...of('a', rolledBack), at: at(40) },
-      { ...of('b', rolledBack), at: at(39) },
-      of('b', { result: 'RolledBack', at: at(38) }),
-      of('a', { result: 'RolledBack', at: at(37) }),
-      { ...of('d', { ...rolledBack, from: 'r/shop/web:1.0.1' }), at: at(36) },
-      of('d', { result: 'RolledBack', tag: '1.0.1', to: 'r/shop/web:1.0.1', digest: 'sha256:1', at: at(35) }),
-      ...['a', 'b', 'c', 'd'].map((name) => of(name, { ...old, at: at(30) })),
-    ];
-    const [found] = policyNotices(policy, { before: { history, rollouts: counts(1) }, after: { history, rollouts: counts(0) } }, now);
-    const { kind, workloads, from } = found?.notice ?? {};
-    assert.deepEqual([kind, workloads, from], ['RolledOut', ['Deployment shop/a', 'Deployment shop/b'], ['r/shop/web:1.1.0']]);
-  });
-
   it('the notice that an image is out again has the time of its last change and what that replaced, and not those of an earlier one', () => {
     const history = [
       { ...back, at: '2026-11-23T11:00:00Z', result: 'RolledOut' as const },

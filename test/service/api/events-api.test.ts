@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Question } from '../../../src/service/api/access.ts';
 import type { OperationsAuth } from '../../../src/service/api/authenticate.ts';
-import { samplePorts } from './sample-policies.ts';
 import { ignoredOf, recordOf, startApi, type TestApi, eventTime } from './fake-events.ts';
 
 const open: OperationsAuth = { kind: 'none' };
@@ -192,15 +191,6 @@ test('the API shows what a receiver ignored with its reason, and finds it by out
     count: 12,
     policies: [],
   });
-});
-
-test('the overview counts pushes, and not what a receiver was told of pulls, scans and deletions', async (t) => {
-  const pulled = ignoredOf('pulled', 5, { reason: 'OtherEvent', message: 'not a push: pull', count: 108 });
-  const { app } = startApi(t, open, [...withIgnored, pulled], { policies: samplePorts([]) });
-  const { pushes } = (await app.inject({ url: '/api/v1/overview', headers: { ...bearer, ...local } })).json<{
-    pushes: { byOutcome: object };
-  }>();
-  assert.deepEqual(pushes.byOutcome, { queued: 1, ignored: 3 });
 });
 
 test('the API shows what a receiver ignored only to users who may list all policies', async (t) => {
