@@ -8,7 +8,9 @@ import type { Steps } from './steps.ts';
 /** Says where the dashboard is, and gives the user of the demo a token with which they may look and act: in a file, because its line would wrap and be copied in parts. */
 export async function inviteToDashboard(world: World, service: Service, steps: Steps): Promise<void> {
   const you = { name: 'you', namespace: world.namespace };
-  const rules = [{ apiGroups: ['operator.technomad.dev'], resources: ['imagepolicies', 'baseimagepolicies'], verbs: ['get', 'list', 'patch'] }];
+  const rules = [
+    { apiGroups: ['operator.technomad.dev'], resources: ['imagepolicies', 'baseimagepolicies'], verbs: ['get', 'list', 'patch'] },
+  ];
   await createAccount(world.cluster, you, [{ rules }]);
   steps.heading('The dashboard');
   const file = join(tempFolder('dashboard'), 'token');

@@ -36,7 +36,8 @@ export const deliveriesZh: Readonly<Record<string, string>> = {
   'use smtps://, a server that offers STARTTLS, or allow a connection without TLS with insecure: true':
     '请使用 smtps://、提供 STARTTLS 的服务器，或用 insecure: true 允许没有 TLS 的连接',
   'redirects are not followed: configure the URL that it leads to': '不跟随重定向：请配置它指向的 URL',
-  'check that `kind` of the target (`type` of a NotificationTarget) is what receives its messages': '请检查目标的 `kind`（NotificationTarget 为 `type`）是否与接收消息的服务相符',
+  'check that `kind` of the target (`type` of a NotificationTarget) is what receives its messages':
+    '请检查目标的 `kind`（NotificationTarget 为 `type`）是否与接收消息的服务相符',
   'check that the URL of the target is still valid': '请检查目标的 URL 是否仍有效',
   'raise the limit of the receiver': '请提高接收方的上限',
   'check the token, its scope chat:write, and that the bot is in the channel': '请检查令牌、它的权限 chat:write，以及机器人是否在频道中',
