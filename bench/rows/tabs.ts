@@ -1,4 +1,3 @@
-import { constants, setPriority } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { request } from 'undici';
 import { createAccount, tokenOf } from '../../test/harness/service-account.ts';
@@ -21,15 +20,13 @@ const open = ['/', '/', '/', '/', '/policies', '/policies', '/policies', '/polic
 export const tabs: Row = {
   id: 'tabs',
   title:
-    'A hundred pages of the dashboard, open with twenty users who may see everything, in a cluster with 10,000 policies of which ten change in a second: what the process spends more than for the same changes without a page. Then a push every 150 ms to the same process, in turns with and without the pages: from the POST until a watch shows the changed image. First with everything in one process (`mode: together`), then with the dashboard in a process of its own, as the chart installs it (`mode: separate`). What runs on other machines in earnest has the lowest priority here: whoever reads the pages, and the process of the dashboard.',
+    'A hundred pages of the dashboard, open with twenty users who may see everything, in a cluster with 10,000 policies of which ten change in a second: what the process spends more than for the same changes without a page. Then a push every 150 ms to the same process, in turns with and without the pages: from the POST until a watch shows the changed image. First with everything in one process (`mode: together`), then with the dashboard in a process of its own, as the chart installs it (`mode: separate`).',
   async run(world, quick) {
     const { product, namespace } = await startInBigCluster(world, quick, 'receive,work,web');
     const together = await measurePages(world, { product, web: product, namespace, quick });
     await product.stop();
     const worker = await startBesidePolicies(world, sizeOf(quick), { prefix: product.prefix });
     const web = await world.startProduct({ roles: 'web', dashboardApi: worker.operationsUrl });
-    // It runs on another machine in earnest, as those do who read the pages.
-    setPriority(web.pid, constants.priority.PRIORITY_LOW);
     const separate = await measurePages(world, { product: worker, web, namespace, quick });
     const { alone, beside } = together;
     return {

@@ -43,6 +43,8 @@ export interface Outcome {
   readonly isRemembered?: boolean;
   /** The followed policies, as they were seen; absent if they were not evaluated. */
   readonly follows?: readonly Followed[];
+  /** The image that waits until the pending one was applied; absent if none does. */
+  readonly behind?: Candidate;
   /** The pending candidate; absent if it was not evaluated. */
   readonly pending?: PendingChange;
   /** What is known of the vulnerabilities of the images that are selected and not applied; absent if that was not evaluated. */
@@ -165,13 +167,14 @@ export function withPending(outcome: Outcome, pending: PendingChange, postponed:
   const { next, kept } = pending;
   if (!postponed || outcome.kind !== 'unchanged' || next === undefined) return { ...outcome, pending };
   const { tag, digest } = next;
+  const own = outcome.tag === undefined ? undefined : { tag: outcome.tag, ...defined({ digest: outcome.digest }) };
   return {
     ...outcome,
     kind: 'waiting',
     reason: next.reason,
     message: describeWaiting(next, outcome.sets, kept),
     tag,
-    ...defined({ digest }),
+    ...defined({ digest, behind: own?.tag === tag ? undefined : own }),
     pending,
   };
 }

@@ -8,6 +8,9 @@
  * | has been known long enough      | apply it           | apply the candidate     | apply the candidate                            |
  * | is too young                    | it becomes pending | the other stays pending | apply the pending one, then it becomes pending |
  *
+ * A pending candidate of which only the digest is to be written, because the workload names its tag, makes way for another one that is too young: that one would
+ * otherwise wait twice as long.
+ *
  * An image for which the policy makes an exception (`minAgeUnless`) counts as known long enough, whether it is the candidate or the pending one. If the other
  * one is due as well, it stays pending, and the job of its wait applies it next if it is newer.
  */
@@ -30,6 +33,8 @@ export interface PendingInput {
   readonly status: Pick<PolicyStatus, 'waiting' | 'latest' | 'history'>;
   /** Whether applying the candidate would change anything. */
   readonly isWanted: (candidate: Candidate) => boolean;
+  /** Whether applying the candidate would only write the digest of a tag that runs. */
+  readonly onlyPins?: (candidate: Candidate) => boolean;
   /** Whether an image need not reach the minimum age; no image, if absent. */
   readonly isExempt?: (candidate: Candidate) => boolean;
   readonly now: number;
@@ -45,7 +50,7 @@ export interface PendingDecision {
 
 /** Decides which candidate may be applied now and which one is pending afterwards. */
 export function decidePending({ candidate, pending, ...input }: PendingInput): PendingDecision {
-  const { isWanted, isExempt = () => false, now } = input;
+  const { isWanted, onlyPins = () => false, isExempt = () => false, now } = input;
   const isOldEnough = (wait: PendingCandidate) => dueAt(wait) <= now;
   const isDue = (wait: PendingCandidate) => isOldEnough(wait) || isExempt(wait);
   const begin = (image: Candidate, wait: PendingCandidate) => ({ apply: image, ...(!isOldEnough(wait) && ({ isEarly: true } as const)) });
@@ -56,7 +61,8 @@ export function decidePending({ candidate, pending, ...input }: PendingInput): P
   const others = held === undefined || isSameImage(held, candidate) ? undefined : held;
   if (isDue(own)) return { ...begin(candidate, own), ...defined({ next: others }) };
   if (others === undefined) return { next: own };
-  return isDue(others) ? { ...begin(toCandidate(others), others), next: own } : { next: others };
+  if (isDue(others)) return { ...begin(toCandidate(others), others), next: own };
+  return { next: onlyPins(others) ? own : others };
 }
 
 function startWait(image: Candidate, { minAgeMs, status, now }: Omit<PendingInput, 'candidate' | 'pending'>): PendingCandidate {

@@ -1,5 +1,6 @@
 /** Plans what the service would do about a policy now: the stages of a reconcile, up to the change itself, without any request to a registry. */
 import type { Assessment } from '../../core/model/assessment.ts';
+import { onlyPins } from '../../core/plan/only-pins.ts';
 import { notReconciledYet, resultCondition } from '../../core/model/decisive-condition.ts';
 import { defined } from '../../core/model/defined.ts';
 import type { NamedHold } from '../../core/model/named-hold.ts';
@@ -101,12 +102,14 @@ function findPending(policy: ImagePolicy, { candidate, spec, assessments }: Sele
   const { status } = policy;
   const { minAgeMs } = spec;
   if (minAgeMs === undefined) return undefined;
+  const planOf = (image: Candidate) => planWith(policy, { spec, candidate: image }, cluster);
   const { apply, next } = decidePending({
     minAgeMs,
     candidate,
     ...(isPending(status.waiting) && spec.strategy.reject(status.waiting.tag) === undefined && { pending: status.waiting }),
     status,
-    isWanted: (image) => hasChanges(planWith(policy, { spec, candidate: image }, cluster)),
+    isWanted: (image) => hasChanges(planOf(image)),
+    onlyPins: (image) => onlyPins(planOf(image)),
     isExempt: (image) => exceptionOf('MinAge', spec, image, assessments)?.holds === true,
     now: cluster.now(),
   });
@@ -134,10 +137,12 @@ function select(policy: ImagePolicy, pushed: Pushed | undefined): Selection | { 
   if ('kind' in spec) return { why: spec.kind === 'stalled' ? `${spec.reason}: ${spec.message}` : spec.message, reason: spec.reason };
   if (pushed !== undefined && !sameRepository(pushed.repository, spec.repository))
     return { why: `the policy watches ${formatRepository(spec.repository)}, not ${formatRepository(pushed.repository)}` };
-  const { latest } = policy.status;
+  const { latest, waiting } = policy.status;
   if (pushed !== undefined && latest !== undefined && isOutranked(pushed, latest, spec))
     return { why: `the policy selects ${latest.tag}, and ${pushed.tag} only if the registry has nothing better` };
-  const hint = pushed && { tag: pushed.tag, ...defined({ digest: pushed.digest }) };
+  // What waits is known, although nothing was selected before it.
+  const image = pushed ?? (latest === undefined && isPending(waiting) ? waiting : undefined);
+  const hint = image && { tag: image.tag, ...defined({ digest: image.digest }) };
   const selection = selectKnown(policy, spec, hint) ?? notReconciled(policy);
   if (!('kind' in selection)) return selection;
   return { why: pushed === undefined ? `not selected: ${selection.message}` : selection.message, reason: selection.reason };

@@ -18,7 +18,10 @@ export async function concealedHint(
 }
 
 /** The outcome of a reconcile whose message names neither the tag nor the digest. */
-export function concealInOutcome({ tag: _tag, digest: _digest, refused: _refused, ...outcome }: Outcome, hint: Hint): Outcome {
+export function concealInOutcome(
+  { tag: _tag, digest: _digest, refused: _refused, behind: _behind, ...outcome }: Outcome,
+  hint: Hint,
+): Outcome {
   return { ...outcome, message: conceal(outcome.message, hint) };
 }
 

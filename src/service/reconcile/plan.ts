@@ -1,4 +1,5 @@
 /** The stage `plan`: what would change, and what blocks it. Computed from the caches; costs no request. */
+import { onlyPins } from '../../core/plan/only-pins.ts';
 import { defined } from '../../core/model/defined.ts';
 import { unseenProblem } from '../../core/plan/consent.ts';
 import { guardPlan } from '../../core/plan/guard-plan.ts';
@@ -67,10 +68,20 @@ function decide(attempt: Attempt, { selection, status, pending }: Selected): Pen
   const { minAgeMs } = spec;
   if (minAgeMs === undefined) return { apply: candidate };
   const isExempt = (image: Candidate) => exceptionOf('MinAge', spec, image, assessments)?.holds === true;
-  const isWanted = (image: Candidate) => hasChanges(planFor(attempt, { ...selection, candidate: image }));
+  const planOf = (image: Candidate) => planFor(attempt, { ...selection, candidate: image });
+  const isWanted = (image: Candidate) => hasChanges(planOf(image));
   // If the best image runs already, the change to the pending candidate would be a downgrade.
   const mayStay = pending !== undefined && (!mayGoBack(spec) || isWanted(candidate));
-  return decidePending({ minAgeMs, candidate, status, isWanted, isExempt, now: attempt.cluster.now(), ...(mayStay && { pending }) });
+  return decidePending({
+    minAgeMs,
+    candidate,
+    status,
+    isWanted,
+    onlyPins: (image) => onlyPins(planOf(image)),
+    isExempt,
+    now: attempt.cluster.now(),
+    ...(mayStay && { pending }),
+  });
 }
 
 /** The plan of an attempt, with the changes that it has already made and those that the API server has refused. */

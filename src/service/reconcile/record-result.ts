@@ -59,7 +59,9 @@ function imageOf(changes: readonly AppliedChange[], { tag, digest }: Result): Pi
 }
 
 /** The outcome in the shape of the audit record. */
-export function resultOf({ kind, reason, message, tag, digest, changes, retryAt }: Outcome): Result {
+export function resultOf(outcome: Outcome): Result {
+  const { kind, reason, changes, retryAt } = outcome;
+  const { message, tag, digest } = asBehind(outcome);
   return {
     kind: retryAt === undefined ? kind : 'waiting',
     ...(retryAt === undefined && isHeldBack({ kind, reason }) && { stage: 'guard' }),
@@ -68,6 +70,13 @@ export function resultOf({ kind, reason, message, tag, digest, changes, retryAt 
     ...defined({ tag, digest }),
     ...(changes !== undefined && { changes: changes.map(toRecorded) }),
   };
+}
+
+/** What is said of an image that another one comes before, which the status shows. */
+function asBehind({ message, tag, digest, behind, pending }: Outcome): Pick<Outcome, 'message' | 'tag' | 'digest'> {
+  const until = pending?.next?.until;
+  if (behind === undefined || until === undefined) return { message, ...defined({ tag, digest }) };
+  return { message: `${behind.tag} waits behind ${tag}, which waits until ${until}`, ...behind };
 }
 
 /** The change without the fields that only the workload records. */

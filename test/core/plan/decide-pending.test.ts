@@ -40,6 +40,13 @@ test('a pending candidate stays pending, whatever newer one arrives', () => {
   assert.deepEqual(takeTurn(b, [a, b], { pending: pendingSince(a, 29) }), { next: pendingSince(a, 29) });
 });
 
+test('a pending candidate of which only the digest is to be written makes way for a newer one, unless it is old enough', () => {
+  const onlyPins = ({ tag }: Candidate) => tag === a.tag;
+  assert.deepEqual(takeTurn(b, [a, b], { pending: pendingSince(a, 29), onlyPins }), { next: pendingSince(b, 0) });
+  assert.deepEqual(takeTurn(b, [a, b], { pending: pendingSince(a, 30), onlyPins }), { apply: a, next: pendingSince(b, 0) });
+  assert.deepEqual(takeTurn(a, [a], { pending: pendingSince(a, 29), onlyPins }), { next: pendingSince(a, 29) });
+});
+
 test('when the pending candidate was applied, the newer one starts to wait', () => {
   assert.deepEqual(takeTurn(b, [a, b], { pending: pendingSince(a, 30) }), { apply: a, next: pendingSince(b, 0) });
 });

@@ -74,6 +74,17 @@ const rows: [reason: string, given: Given, step: string, text: RegExp][] = [
   ['Suspended', { spec: { suspended: true } }, 'spec stop', /^suspended: /],
   ['NotSelected', { push: 'main' }, 'tag stop', /not a semantic version/],
   ['MinAge', { spec: { minAgeMs: 3_600_000 } }, 'minAge wait', /^1h: 1\.3\.0 is pending until 2026-03-01T13:00:00Z/],
+  [
+    'MinAge',
+    {
+      spec: { minAgeMs: 7_200_000 },
+      status: {
+        waiting: { tag: '1.3.0', digest: digestOf('b'), since: '2026-03-01T12:00:00Z', until: '2026-03-01T14:00:00Z', reason: 'MinAge' },
+      },
+    },
+    'minAge wait',
+    /^2h: 1\.3\.0 is pending until 2026-03-01T14:00:00Z/,
+  ],
   ['TargetNotFound', { workloads: [] }, 'target stop', /^Deployment shop\/web does not exist/],
   ['ContainerNotFound', { workloads: [workloadOf({ web: 'nginx' })] }, 'target stop', /has no container that runs/],
   ['OlderThanRunning', { workloads: [running('1.4.0')] }, 'container stop', /^web stays at .*:1\.4\.0: /],

@@ -95,10 +95,11 @@ test('newer pushes do not replace the pending image, and wait for their age from
   await push('1.4.0', 'c');
   at(20);
   await push('1.5.0', 'd');
-  assert.equal(
-    world.results.get('push-1.5.0 shop/web')?.message,
-    '1.3.0 waits until 2026-03-01T12:30:00Z, when it is as old as spec.minAge asks for',
-  );
+  const result = world.results.get('push-1.5.0 shop/web');
+  const said = '1.5.0 waits behind 1.3.0, which waits until 2026-03-01T12:30:00Z';
+  assert.deepEqual([result?.kind, result?.tag, result?.message], ['waiting', '1.5.0', said]);
+  const shown = '1.3.0 waits until 2026-03-01T12:30:00Z, when it is as old as spec.minAge asks for';
+  assert.equal(world.statusOf('web').conditions?.[0]?.message, shown);
   at(30);
   await ring();
   assert.deepEqual([world.images(), waits()], [[`${image}:1.3.0`], '1.5.0 MinAge until minute 60']);

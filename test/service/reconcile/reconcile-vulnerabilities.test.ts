@@ -289,3 +289,19 @@ test('a tag that moves while its evidence is read is not applied with the eviden
     assert.deepEqual(world.images(), [`${image}:1.2.3`], pin);
   }
 });
+
+test('a fix is not kept waiting behind the digest of the tag that runs, and says why it does not skip its own wait', async () => {
+  const { world, evidence, push, message } = startVulnerable({ ...waits.minAge, pin: 'Digest' });
+  world.tags.clear();
+  setWorkload(world, { web: `${image}:1.3.0` });
+  evidence.set(digestOf('d'), scanOf([critical]));
+  evidence.set(digestOf('b'), scanOf([]));
+  await push('1.3.0', 'd');
+  assert.equal(world.statusOf('web').waiting?.tag, '1.3.0');
+  await push('1.3.1', 'b');
+  assert.equal(world.statusOf('web').waiting?.tag, '1.3.1');
+  assert.match(
+    message(),
+    /^1\.3\.1 waits until .*: it fixes CVE-2026-1 \(Critical\) of .*web:1\.3\.0, of which only the tag is known, which may have moved$/,
+  );
+});
