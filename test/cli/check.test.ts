@@ -105,7 +105,7 @@ describe('a check of a policy', () => {
       assert.deepEqual([code, out], [0, `requested a check of ${world.namespace}/api\n`]);
       const late = await run('check', ['api', '--timeout', '0s']);
       assert.equal(late.code, 1);
-      assert.match(late.err, /no answer in 0s: see "kubectl -n \S+ describe imagepolicy api"/);
+      assert.match(late.err, /no answer in 0s: see "kubectl -n \S+ describe imagepolicy\S*\/api"/);
     });
   });
 });

@@ -1,6 +1,7 @@
 /** Which trigger caused a change, as far as the status still knows. */
 import type { Candidate } from './image-reference.ts';
 import type { HistoryEntry, PolicyStatus, TriggerSource } from './policy-status.ts';
+import { isWaveWait } from './wave-wait.ts';
 
 /** The maximum difference between the clocks of receivers and workers. */
 const maxClockDifferenceMs = 1_000;
@@ -26,7 +27,7 @@ export function selectingPush(
   cause: TriggerSource | undefined,
 ): string | undefined {
   const isIt = (one: { readonly tag?: string; readonly digest?: string } | undefined) => one?.tag === tag && one.digest === digest;
-  const isNextWave = cause !== undefined && isIt(waiting) && waiting?.reason.startsWith('Wave') === true;
+  const isNextWave = cause !== undefined && isIt(waiting) && isWaveWait(waiting);
   if (cause !== 'WaitOver' && !isNextWave && history.some((entry) => entry.tag === tag && entry.digest === digest)) return undefined;
   // Not every sender says the digest.
   if (announced?.tag === tag && (announced.digest === undefined || announced.digest === digest)) return announced.event;

@@ -10,6 +10,7 @@ import { workloadKey, type Workload } from '../model/workload.ts';
 import { listImages } from '../plan/changed-images.ts';
 import { isSameContainer } from '../plan/past.ts';
 import { findRejection } from '../plan/rejections.ts';
+import { isWaveWait } from '../model/wave-wait.ts';
 import { refusedRollbacks, rollbacksOf, whyNoRollback, type RefusedRollback } from './automatic-rollback.ts';
 import { withBegunChecks } from './evaluate-change.ts';
 import { progressOf, type RolloutProgress } from './count-rollouts.ts';
@@ -113,7 +114,7 @@ function resultsOf(policy: ImagePolicy, after: PolicyStatus, findings: readonly 
 
 /** Whether the image of a change waits for its next wave. */
 function followsWave({ waiting }: PolicyStatus, { tag, digest }: HistoryEntry): boolean {
-  return waiting !== undefined && waiting.reason.startsWith('Wave') && waiting.tag === tag && waiting.digest === digest;
+  return isWaveWait(waiting) && waiting.tag === tag && waiting.digest === digest;
 }
 
 function completedBy(before: PolicyStatus, after: PolicyStatus, findings: readonly Finding[]): ChangedWorkload[] {

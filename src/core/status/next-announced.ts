@@ -9,6 +9,7 @@ import type { Candidate } from '../model/image-reference.ts';
 import { selectingPush } from '../model/is-triggered.ts';
 import type { PolicyStatus } from '../model/policy-status.ts';
 import type { Outcome, Postponement } from '../plan/outcome.ts';
+import { isWaveWait } from '../model/wave-wait.ts';
 import { isOlder } from './is-older.ts';
 import type { ReconcileCause } from './next-status.ts';
 
@@ -40,7 +41,7 @@ export function withAnnounced(
 /** Keeps the push of an image that is applied in waves, of which each replaces the trigger: what becomes of the later ones is the push's as well. */
 function ofWaves(status: PolicyStatus, before: PolicyStatus): PolicyStatus {
   const { waiting } = status;
-  if (waiting?.tag === undefined || !waiting.reason.startsWith('Wave')) return status;
+  if (!isWaveWait(waiting) || waiting.tag === undefined) return status;
   const { tag, digest } = waiting;
   const image = { tag, ...defined({ digest }) };
   if (selectingPush(status, image, 'WaitOver') !== undefined) return status;

@@ -10,8 +10,10 @@ import type { IdentifiedNotice, Notice, NoticeKind, Share } from '../model/notic
 import { isTriggered } from '../model/is-triggered.ts';
 import { maxListed, type Condition, type HistoryEntry, type PolicyStatus, type RejectedImage } from '../model/policy-status.ts';
 import { isSameContainer } from '../plan/past.ts';
+import { isWaveWait } from '../model/wave-wait.ts';
 import { isRejectionOf } from '../plan/rejections.ts';
 import { whyNoRollback } from '../rollout/automatic-rollback.ts';
+import { endedWaves } from '../rollout/waves-ended.ts';
 import { formatWorkload, workloadKey } from '../model/workload.ts';
 
 type Subject = Pick<ImagePolicy, 'namespace' | 'name' | 'uid'> & Partial<Pick<ImagePolicy, 'spec'>>;
@@ -165,9 +167,11 @@ function followsMore(
 }
 
 /** Whether the last rollout is complete, and no wave follows. */
-function isRolledOut(before: PolicyStatus, { rollouts, waiting }: PolicyStatus): boolean {
-  const isOver = rollouts !== undefined && rollouts.progressing === 0 && rollouts.failed === 0;
-  return isOver && (before.rollouts?.progressing ?? 0) > 0 && !(waiting?.reason.startsWith('Wave') ?? false);
+function isRolledOut(before: PolicyStatus, after: PolicyStatus): boolean {
+  const { rollouts, waiting } = after;
+  if (rollouts === undefined || rollouts.progressing > 0 || rollouts.failed > 0) return false;
+  const isLastWave = (before.rollouts?.progressing ?? 0) > 0 && !isWaveWait(waiting);
+  return isLastWave || endedWaves(before, after).length > 0;
 }
 
 /** Whether an entry is of the changes that are complete now. */

@@ -16,7 +16,7 @@ import { count, reportChanges, type ReportPorts, type Subject } from './report-c
 import { toObject, reportBlocked, reportEndedApproval } from './report-events.ts';
 import { recordForgotten } from './record-changes.ts';
 import { broughtBy, recordOlder } from './record-older.ts';
-import { areWatched, reportNotWatched } from './rollouts/report-rollouts.ts';
+import { areWatched, reportEndedWaves, reportNotWatched } from './rollouts/report-rollouts.ts';
 
 /** Reports an outcome. Throws when the status or the audit record could not be written: the job is then retried. */
 export async function reportOutcome(
@@ -60,6 +60,7 @@ export async function reportOutcome(
   await Promise.all([writeStatus(), recordResult(policyKey(policy), complete, { cause, now }, ports)]);
   await recordForgotten({ policy, before: replaced }, { ...outcome, written, cause }, ports);
   await recordOlder({ policy, before: replaced }, { outcome, written, cause }, ports);
+  if (written !== undefined) await reportEndedWaves(policy, replaced, written, ports);
   // The policy needs another reconcile if the report is incomplete: it is late, older than the selection, or about another image than the status.
   if (isLate || isBehindSelected({ ...policy, status: replaced }, outcome, cause) || showsOthers(replaced, written, outcome))
     await ports.queues.addPolicyJobs([completingJob(policy, now)]);

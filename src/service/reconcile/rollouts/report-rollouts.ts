@@ -2,6 +2,7 @@
 import type { RefusedRollback, Rollback } from '../../../core/rollout/automatic-rollback.ts';
 import { isUsable, policyKey, type ImagePolicy } from '../../../core/model/image-policy.ts';
 import { evaluateWorkload } from '../../../core/rollout/evaluate-restarts.ts';
+import { endedWaves } from '../../../core/rollout/waves-ended.ts';
 import type { Refusal, RollbackOutcome } from '../../../core/rollout/record-results.ts';
 import { isFollowedField } from '../../../core/rollout/watched-images.ts';
 import { hasFailed, type ChangedWorkload, type RolloutResult, type RolloutResults } from '../../../core/rollout/decide-rollouts.ts';
@@ -35,11 +36,19 @@ export async function reportResults(policy: ImagePolicy, found: RolloutResults, 
   await reportCompleted(policy, found, ports);
 }
 
+/** Reports that a push is rolled out whose other waves have nothing left to change. */
+export async function reportEndedWaves(policy: ImagePolicy, before: PolicyStatus, after: PolicyStatus, ports: ReportPorts): Promise<void> {
+  const [first, ...others] = endedWaves(before, after);
+  if (first === undefined) return;
+  const message = `${listImages([first])} is out on ${formatWorkload(first)}`;
+  await recordRolledOut(policy, { before, after }, { entries: [first, ...others], message }, ports);
+}
+
 /** Records that a push is rolled out, with the message of its only workload, or with a list of its workloads. */
 async function recordRolledOut(
   policy: ImagePolicy,
-  { before, after }: RolloutResults,
-  { entries: completed, message }: RolloutResult,
+  { before, after }: Pick<RolloutResults, 'before' | 'after'>,
+  { entries: completed, message }: Pick<RolloutResult, 'entries' | 'message'>,
   ports: ReportPorts,
 ): Promise<void> {
   const event = completed.map((entry) => eventOf(before, entry, ports)).find((id) => id !== undefined);
