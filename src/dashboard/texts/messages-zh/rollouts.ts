@@ -122,6 +122,7 @@ export const rolloutsZh: Readonly<Record<string, string>> = {
   '{0} is out on {1} workloads: {2}': '{0} 已在 {1} 个工作负载上完成滚动更新：{2}',
   '{0} is out': '{0} 已完成滚动更新',
   '{0} is out on {1} more {2}': '{0} 又在 {1} 个工作负载上完成滚动更新',
+  '{0} is out on {1}': '{0} 已在 {1} 上完成滚动更新',
   '{0} from {1} back to {2}': '{0} 从 {1} 回到 {2}',
   'it is not tried again by itself': '不会自动再次尝试',
   'it is tried again at {0} ({1} of {2})': '将于 {0} 再次尝试（第 {1} 次，共 {2} 次）',
