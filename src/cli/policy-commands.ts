@@ -135,8 +135,7 @@ Exit codes: 0 rolled back, or the rollout of that image is in progress; 1 nothin
       const raw = await policy.read();
       const suspension = whySuspended(raw);
       if (suspension !== undefined) {
-        terminal.err(`${printable(`nothing was rolled back: ${suspension}`)}
-`);
+        terminal.err(`${printable(`nothing was rolled back: ${suspension}`)}\n`);
         return 1;
       }
       const earlier = policyStatusOf(raw);

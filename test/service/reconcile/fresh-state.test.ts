@@ -5,6 +5,7 @@ import { asSeenBy } from '../../../src/core/plan/consent.ts';
 import { strategies } from '../../../src/core/select/strategies/index.ts';
 import type { PolicyJob } from '../../../src/service/queue/jobs.ts';
 import { processTask } from '../../../src/service/reconcile/process-task.ts';
+import { completingJob } from '../../../src/service/reconcile/enqueue/completing-job.ts';
 import { changedTargetsJob } from '../../../src/service/reconcile/enqueue/needs-reconcile.ts';
 import { policyOf, specOf, stalledStatus, workloadOf } from '../../core/model/samples.ts';
 import { contextOf, createWorld, image, startTime, type World, neededReconcile, withPorts } from './world.ts';
@@ -39,6 +40,12 @@ test('a replica whose cache has an older generation than the job reads the newer
   assert.equal(world.requests[0], 'GET policy web');
   assert.deepEqual(world.images(), [`${image}:1.3.0`]);
   assert.equal(world.statusOf('web').observedGeneration, 2);
+});
+
+test('a job that completes a report reads the policy, whose status the cache may not show', async () => {
+  const world = createWorld();
+  await processTask(completingJob(policyIn(world), now), contextOf(), world.ports);
+  assert.equal(world.requests[0], 'GET policy web');
 });
 
 test('an update of the policy that reaches the cache during the job counts more than what was read', async () => {

@@ -7,6 +7,7 @@ import { asSeenBy } from '../../../core/plan/consent.ts';
 import { lacksLastChange } from '../../../core/plan/past.ts';
 import type { PolicyJob } from '../../queue/jobs.ts';
 import type { ClusterView, Policies, Ports, SeenCluster } from '../ports.ts';
+import { isCompletingJob } from './completing-job.ts';
 import { changedTargetsJob, neededReconciles } from './needs-reconcile.ts';
 import { isWaveJob, waveJob } from './wave-job.ts';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -23,7 +24,7 @@ export async function withFreshState<P extends FreshStatePorts>(job: PolicyJob, 
   const cached = ports.policies.find(namespace, name);
   const isAsked = job.actions === undefined || sameActions(cached?.actions, job.actions);
   const isOlder = cached?.uid !== uid || cached.generation < (job.generation ?? 0) || !isAsked;
-  const isBehind = isOlder || lacksWave(job, cached, asSeenBy(cached, ports.cluster));
+  const isBehind = isOlder || isCompletingJob(job) || lacksWave(job, cached, asSeenBy(cached, ports.cluster));
   const policy = isBehind ? await ports.policies.read(namespace, name, signal) : cached;
   if (policy === undefined) return ports;
   const seen = asSeenBy(policy, ports.cluster);
