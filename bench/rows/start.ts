@@ -52,12 +52,12 @@ async function timeStart(begin: () => Promise<{ stop(): Promise<void> }>): Promi
 export async function startInBigCluster(
   world: BenchWorld,
   quick: boolean,
-  roles = 'work',
+  options: ProductOptions = { roles: 'work' },
 ): Promise<{ product: Product; startMs: number; namespace: string }> {
   const namespace = await world.cluster.namespace('bulk');
   await fillCluster(world, namespace, 0, sizeOf(quick));
   const begin = performance.now();
-  const product = await startBesidePolicies(world, sizeOf(quick), { roles });
+  const product = await startBesidePolicies(world, sizeOf(quick), options);
   return { product, startMs: performance.now() - begin, namespace };
 }
 

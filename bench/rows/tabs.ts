@@ -6,6 +6,7 @@ import { readCpuMs } from '../world/counters.ts';
 import { type OpenedTabs, openPages } from '../world/open-tabs.ts';
 import { startSide } from '../world/sides.ts';
 import { percentile } from '../world/statistics.ts';
+import { type Recorded, recordThreadTimes, type ThreadTimes, threadWait } from '../world/thread-times.ts';
 import type { BenchWorld, Product } from '../world/world.ts';
 import { sizeOf, startBesidePolicies, startInBigCluster } from './start.ts';
 import { inTurns } from './latency.ts';
@@ -20,24 +21,36 @@ const open = ['/', '/', '/', '/', '/policies', '/policies', '/policies', '/polic
 export const tabs: Row = {
   id: 'tabs',
   title:
-    'A hundred pages of the dashboard, open with twenty users who may see everything, in a cluster with 10,000 policies of which ten change in a second: what the process spends more than for the same changes without a page. Then a push every 150 ms to the same process, in turns with and without the pages: from the POST until a watch shows the changed image. First with everything in one process (`mode: together`), then with the dashboard in a process of its own, as the chart installs it (`mode: separate`).',
+    'A hundred pages of the dashboard, open with twenty users who may see everything, in a cluster with 10,000 policies of which ten change in a second: what the process spends more than for the same changes without a page. Then a push every 150 ms to the same process, in turns with and without the pages: from the POST until a watch shows the changed image. First with everything in one process (`mode: together`), then with the dashboard in a process of its own, as the chart installs it (`mode: separate`). What a push waits for the thread is in processor time: how long the thread that works on pushes is taken without a turn for others, when a push comes at any moment.',
   async run(world, quick) {
-    const { product, namespace } = await startInBigCluster(world, quick, 'receive,work,web');
-    const together = await measurePages(world, { product, web: product, namespace, quick });
+    const times = recordThreadTimes();
+    const { product, namespace } = await startInBigCluster(world, quick, { roles: 'receive,work,web', threadTimes: times });
+    const together = await measurePages(world, { product, web: product, namespace, quick, times });
     await product.stop();
-    const worker = await startBesidePolicies(world, sizeOf(quick), { prefix: product.prefix });
+    const workerTimes = recordThreadTimes();
+    const worker = await startBesidePolicies(world, sizeOf(quick), { prefix: product.prefix, threadTimes: workerTimes });
     const web = await world.startProduct({ roles: 'web', dashboardApi: worker.operationsUrl });
-    const separate = await measurePages(world, { product: worker, web, namespace, quick });
+    const separate = await measurePages(world, { product: worker, web, namespace, quick, times: workerTimes });
     const { alone, beside } = together;
     return {
       figures: [
-        ...limitsOf(together, ['CPU for the pages', 'a push is later than without pages by']),
+        ...limitsOf(together, ['CPU for the pages', 'a push is later than without pages by', 'a push waits longer for the thread by']),
         { name: 'CPU for one reading', product: together.cpuMs / Math.max(1, together.reads), unit: 'ms' },
         { name: 'longest time without an answer', product: together.withTabs.silence, floor: together.without.silence, unit: 'ms' },
         { name: 'a page is read again every', product: together.readEverySeconds, unit: 's' },
-        { name: 'p50 of a push', floor: percentile(alone, 0.5), product: percentile(beside, 0.5), unit: 'ms' },
-        { name: 'p99 of a push', floor: percentile(alone, 0.99), product: percentile(beside, 0.99), unit: 'ms' },
-        ...limitsOf(separate, ['dashboard in its own process: CPU of the worker', 'dashboard in its own process: a push is later by']),
+        { name: 'p50 of a push', floor: percentile(alone.times, 0.5), product: percentile(beside.times, 0.5), unit: 'ms' },
+        { name: 'p99 of a push', floor: percentile(alone.times, 0.99), product: percentile(beside.times, 0.99), unit: 'ms' },
+        {
+          name: 'p99 of what a push waits for the thread',
+          floor: threadWait(alone.thread, 0.99),
+          product: threadWait(beside.thread, 0.99),
+          unit: 'ms',
+        },
+        ...limitsOf(separate, [
+          'dashboard in its own process: CPU of the worker',
+          'dashboard in its own process: a push is later by',
+          'dashboard in its own process: a push waits longer for the thread by',
+        ]),
       ],
       raw: { together, separate },
     };
@@ -51,31 +64,46 @@ interface Pages {
   readonly cpuMs: number;
   readonly reads: number;
   readonly readEverySeconds: number;
-  /** The times of pushes without and with the pages, in ms. */
-  readonly alone: readonly number[];
-  readonly beside: readonly number[];
+  readonly alone: Pushes;
+  readonly beside: Pushes;
 }
 
-/** What open pages may cost at most: processor time of the process that takes pushes, and time of a push. */
-function limitsOf({ without, withTabs, alone, beside }: Pages, [cpu, isLater]: readonly [cpu: string, isLater: string]): Figure[] {
-  const later = (share: number) => percentile(beside, share) - percentile(alone, share);
+/** Pushes without or with the pages. */
+interface Pushes {
+  /** From a push to the changed image, in ms. */
+  readonly times: number[];
+  /** For how long the thread of the process that takes them was taken at a time. */
+  readonly thread: Recorded[];
+}
+
+/** What open pages may cost at most: processor time of the process that takes pushes, time of a push, and time for which a push finds the thread taken. */
+function limitsOf(
+  { without, withTabs, alone, beside }: Pages,
+  [cpu, isLater, waits]: readonly [cpu: string, isLater: string, waits: string],
+): Figure[] {
+  const later = (share: number) => percentile(beside.times, share) - percentile(alone.times, share);
+  const waitsLonger = (share: number) => threadWait(beside.thread, share) - threadWait(alone.thread, share);
   return [
     limited({ name: cpu, product: withTabs.share - without.share, unit: '% of a core' }, { below: 5 }),
     limited({ name: `${isLater} (p50)`, product: later(0.5), unit: 'ms' }, { atMost: 5 }),
     limited({ name: `${isLater} (p99)`, product: later(0.99), unit: 'ms' }, { atMost: 5 }),
+    limited({ name: `${waits} (p99, processor time)`, product: waitsLonger(0.99), unit: 'ms' }, { atMost: 5 }),
+    limited({ name: `${waits} (p99.9, processor time)`, product: waitsLonger(0.999), unit: 'ms' }, { atMost: 5 }),
   ];
 }
 
+/** What is measured. */
+interface Measured {
+  readonly product: Product;
+  readonly web: Product;
+  readonly namespace: string;
+  readonly quick: boolean;
+  /** Of `product`. */
+  readonly times: ThreadTimes;
+}
+
 /** Measures the process that takes pushes, `product`, without and with the pages of `web`. */
-async function measurePages(
-  world: BenchWorld,
-  {
-    product,
-    web,
-    namespace,
-    quick,
-  }: { readonly product: Product; readonly web: Product; readonly namespace: string; readonly quick: boolean },
-): Promise<Pages> {
+async function measurePages(world: BenchWorld, { product, web, namespace, quick, times }: Measured): Promise<Pages> {
   const change = (endAt: number) => changePolicies(world, { namespace, endAt, count: quick ? 20 : 10_000 });
   const [count, ms] = quick ? [4, 2_000] : [100, 60_000];
   const sessions = await signIn(world, web, quick ? 2 : users);
@@ -86,7 +114,7 @@ async function measurePages(
   const reads = (await opened.reads()) - before;
   await opened.stop();
   const open = () => openTabs(web, { count, sessions, namespace, settleMs: quick ? 100 : 10_000 });
-  const [alone, beside] = await pushInTurns(world, product, quick, { change, open });
+  const [alone, beside] = await pushInTurns(world, { product, quick, times, change, open });
   const cpuMs = ((withTabs.share - without.share) * ms) / 100;
   return { without, withTabs, cpuMs, reads, readEverySeconds: (count * ms) / 1_000 / Math.max(1, reads), alone, beside };
 }
@@ -109,26 +137,38 @@ async function openTabs(
 /** Pushes without and with the pages, while policies change; times from a push to the changed image. */
 async function pushInTurns(
   world: BenchWorld,
-  product: Product,
-  quick: boolean,
-  { change, open }: { readonly change: (endAt: number) => Promise<number>; readonly open: () => Promise<OpenedTabs> },
-): Promise<[alone: number[], beside: number[]]> {
+  {
+    product,
+    quick,
+    times,
+    change,
+    open,
+  }: Pick<Measured, 'product' | 'quick' | 'times'> & {
+    readonly change: (endAt: number) => Promise<number>;
+    readonly open: () => Promise<OpenedTabs>;
+  },
+): Promise<[alone: Pushes, beside: Pushes]> {
   const side = await startSide(world, 'product', { count: quick ? 2 : 10 }, product);
   const pace = { rounds: quick ? 1 : 30, everyMs: 150, warmUp: quick ? 0 : 1 };
-  const push = async (): Promise<readonly number[]> => {
+  const push = async (into: Pushes): Promise<void> => {
+    const begin = Date.now();
     const over = new AbortController();
     const changing = (async () => {
       while (!over.signal.aborted) await change(performance.now() + 500);
     })();
-    const [times = []] = await inTurns([side], pace).finally(() => over.abort());
+    const [measured = []] = await inTurns([side], pace).finally(() => over.abort());
     await changing;
-    return times;
+    into.times.push(...measured);
+    into.thread.push(...times.between(begin, Date.now()));
   };
-  const [alone, beside]: [number[], number[]] = [[], []];
+  const [alone, beside]: [Pushes, Pushes] = [
+    { times: [], thread: [] },
+    { times: [], thread: [] },
+  ];
   for (let turn = 0; turn < (quick ? 1 : 4); turn++) {
-    alone.push(...(await push()));
+    await push(alone);
     const opened = await open();
-    beside.push(...(await push()));
+    await push(beside);
     await opened.stop();
   }
   return [alone, beside];

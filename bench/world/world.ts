@@ -7,6 +7,7 @@ import { startRegistry, type Registry } from '../../test/harness/registry.ts';
 import { asInImage } from '../../test/harness/image-start.ts';
 import { startService, type Service } from '../../test/harness/service.ts';
 import { waitFor } from '../../test/harness/wait-for.ts';
+import type { ThreadTimes } from './thread-times.ts';
 
 /** What Harbor sends as its `Authorization`. */
 export const secret = 'a-secret-of-the-benchmark';
@@ -36,6 +37,8 @@ export interface ProductOptions {
   readonly dashboardApi?: string;
   /** Resolves before it is ready. */
   readonly untilReady?: boolean;
+  /** Records for how long its main thread is taken. */
+  readonly threadTimes?: ThreadTimes;
 }
 
 export interface WorldOptions {
@@ -48,7 +51,7 @@ export interface WorldOptions {
 /** Starts it all. */
 export async function startBenchWorld({ profile, nodeOptions = [] }: WorldOptions = {}): Promise<BenchWorld> {
   const [redis, cluster, registry] = await Promise.all([startRedis({ fsync: true }), startControlPlane(), startRegistry()]);
-  const asImage = await asInImage([...nodeOptions, ...(profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`])]);
+  const options = [...nodeOptions, ...(profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`])];
   const started: { stop(): Promise<void> }[] = [];
   const keep = <T extends { stop(): Promise<void> }>(one: T): T => {
     started.unshift(one);
@@ -71,7 +74,9 @@ export async function startBenchWorld({ profile, nodeOptions = [] }: WorldOption
       registryHosts = [],
       dashboardApi,
       untilReady = true,
+      threadTimes,
     } = {}) {
+      const asImage = await asInImage([...options, ...(threadTimes?.nodeOptions ?? [])]);
       const service = await startService({
         redisUrl: redis.url,
         kubeconfig: cluster.kubeconfigPath,
@@ -79,7 +84,7 @@ export async function startBenchWorld({ profile, nodeOptions = [] }: WorldOption
         untilReady,
         ...asImage,
         // And nobody is to be refused for being fast.
-        env: { ...asImage.env, WEBHOOK_SECRET: secret, LOG_LEVEL: 'info' },
+        env: { ...asImage.env, ...threadTimes?.env, WEBHOOK_SECRET: secret, LOG_LEVEL: 'info' },
         config: {
           redis: { url: redis.url, prefix },
           receivers: [{ name: 'harbor', provider: 'harbor', secrets: [{ env: 'WEBHOOK_SECRET' }], requestsPerMinute: 100_000_000 }],
