@@ -38,14 +38,16 @@ const result: fc.Arbitrary<PolicyResult> = fc
     verifiedMs: fc.option(fc.nat(500)),
     stage: fc.constantFrom(undefined, undefined, 'guard' as const, 'replaced' as const, 'rollout' as const),
     isMeasured: fc.boolean(),
+    isFound: fc.boolean(),
     hasRead: fc.constantFrom(undefined, 'r.example.com/shop/web', 'r.example.com/other'),
   })
-  .map(({ kind, afterMs, changes, verifiedMs, stage, isMeasured, hasRead }) => ({
+  .map(({ kind, afterMs, changes, verifiedMs, stage, isMeasured, isFound, hasRead }) => ({
     kind,
     reason: 'UpToDate',
     message: `it ended as ${kind}`,
     at: new Date(Date.parse(receivedAt) + afterMs).toISOString(),
     ...(isMeasured && { afterMs }),
+    ...(isFound && { isFound }),
     ...(changes.length > 0 && { changes: changes.map(change) }),
     ...(verifiedMs !== null && { verifiedMs }),
     ...(stage !== undefined && { stage }),

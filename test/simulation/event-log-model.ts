@@ -5,7 +5,7 @@ import type { PushEvent } from '../../src/core/model/push-event.ts';
 import type { AppliedChange } from '../../src/core/plan/plan-update.ts';
 import type { EventLog, PolicyResult } from '../../src/service/queue/event-log.ts';
 import { maxGivenUp, type PushRecord } from '../../src/service/queue/event-record.ts';
-import { finalRank, isFinal, maxChanges, resultRanks, stageRanks } from '../../src/service/queue/record-result.ts';
+import { finalRank, foundRank, isFinal, maxChanges, resultRanks, stageRanks } from '../../src/service/queue/record-result.ts';
 
 /** The log of one Redis, which several replicas write. */
 export interface EventLogModel {
@@ -120,12 +120,13 @@ export function createEventLogModel(): EventLogModel {
 }
 
 /** Which of two results stands, with the changes of both, as the script decides it. */
-function higher(old: PolicyResult | undefined, { changes: given, ...others }: PolicyResult): PolicyResult {
+function higher(old: PolicyResult | undefined, { changes: given, isFound, ...others }: PolicyResult): PolicyResult {
   const result = { ...others, ...(given !== undefined && { changes: given.slice(0, maxChanges) }) };
   const [oldChanges, newChanges] = [old?.changes ?? [], result.changes ?? []];
-  const [before, after] = [old, result].map((one) =>
+  const [before, own] = [old, result].map((one) =>
     one === undefined ? -1 : one.stage === undefined ? resultRanks[one.kind] : stageRanks[one.stage],
   );
+  const after = isFound === true ? foundRank : own;
   const changes = union(oldChanges, newChanges);
   if (old === undefined || before === undefined || after === undefined) return withChanges(result, changes);
   const isLate = after < before || (after === before && after >= finalRank && after < stageRanks.rollout);

@@ -1,7 +1,8 @@
 /** What must hold when all faults are over and everything is quiet. */
 import { limits } from '../../src/core/model/last-update.ts';
+import { isObject } from '../../src/core/model/untyped.ts';
 import { readStatus } from '../../src/core/model/stored-status.ts';
-import { maxListed, type PolicyStatus } from '../../src/core/model/policy-status.ts';
+import { maxListed, type HistoryEntry, type PolicyStatus } from '../../src/core/model/policy-status.ts';
 import type { PolicyResult } from '../../src/service/queue/event-log.ts';
 import { compare, satisfies, valid } from 'semver';
 import { changesAfter, changesBy, compareHistory, isDisplaced, staysVisible } from './compare-history.ts';
@@ -101,6 +102,29 @@ export const endInvariants: readonly Invariant[] = [
           ),
         );
         return isRecorded ? [] : [`no push is recorded to have changed ${patch.after.metadata.name} to ${shorten(patch.to)}`];
+      }),
+  },
+  {
+    name: 'the record of a push says how its rollouts ended',
+    promise:
+      'Where the history says that the rollouts of all changes of a push are complete, so does the record of the push, if the policy watches rollouts and nobody else changed the images.',
+    atEnd: (world) =>
+      validOf(world).flatMap(({ name, uid, watches, status: { history = [], waiting } }) => {
+        if (!watches) return [];
+        const pushOf = ({ at, to, name: workload }: HistoryEntry) =>
+          world.patches.all.find(
+            ({ record, after, ...patch }) =>
+              record.policy === uid && record.at === at && patch.to === to && after.metadata.name === workload,
+          )?.record.event;
+        const isDisturbed = (entry: HistoryEntry) =>
+          world.patches.all.some(({ isOurs, after }) => !isOurs && after.metadata.name === entry.name);
+        return [...Map.groupBy(history, pushOf)].flatMap(([id, entries]) => {
+          const push = acceptedOf(world).find((one) => one.id === id);
+          const isComplete = entries.every((entry) => entry.result === 'RolledOut' && entry.tag !== waiting?.tag && !isDisturbed(entry));
+          if (push === undefined || !isComplete) return [];
+          const result = world.records.results(push.id).get(name);
+          return result?.reason !== 'Updated' ? [] : [`push ${nameOf(push)} is Updated for ${name}, and its changes are out`];
+        });
       }),
   },
   {
@@ -234,13 +258,26 @@ function nameOf({ id, repository, tag, digest }: AcceptedPush): string {
   return `${id.slice(0, 6)} of ${shorten(`${repository}:${tag}@${digest}`)}`;
 }
 
-function policiesOf(world: World): { readonly name: string; readonly uid: string; readonly status: PolicyStatus }[] {
+function policiesOf(
+  world: World,
+): { readonly name: string; readonly uid: string; readonly watches: boolean; readonly status: PolicyStatus }[] {
   return world.setup.policies.flatMap(({ name }) => {
     const policy = policyNow(world, name);
     return policy === undefined
       ? []
-      : [{ name: `${policyNamespace}/${name}`, uid: policy.metadata.uid, status: readStatus(policy.status, policy.metadata.generation) }];
+      : [
+          {
+            name: `${policyNamespace}/${name}`,
+            uid: policy.metadata.uid,
+            watches: watchesRollouts(policy.spec),
+            status: readStatus(policy.status, policy.metadata.generation),
+          },
+        ];
   });
+}
+
+function watchesRollouts(spec: unknown): boolean {
+  return isObject(spec) && isObject(spec['rollout']) && spec['rollout']['watch'] === true;
 }
 
 /** The policies whose targets are known. A change that was made before the spec became invalid is in the history when it is valid again. */

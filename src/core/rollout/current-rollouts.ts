@@ -1,3 +1,4 @@
+import { isSameWhole } from '../model/companions.ts';
 import { tryParseImageReference } from '../model/image-reference.ts';
 import { fieldManager, ownUpdate } from '../model/last-update.ts';
 import type { HistoryEntry, PolicyStatus } from '../model/policy-status.ts';
@@ -85,6 +86,13 @@ export function newestOf(history: readonly HistoryEntry[]): HistoryEntry[] {
     if (!newest.has(key)) newest.set(key, entry);
   }
   return [...newest.values()];
+}
+
+/** The complete changes to the image of a change, by whichever push or wave, of containers that were not changed to another image since. */
+export function rolledOutWith({ history = [] }: PolicyStatus, { tag, ...image }: HistoryEntry): readonly HistoryEntry[] {
+  return newestOf(history).filter(
+    (one) => one.result === 'RolledOut' && one.trigger !== 'Rollback' && one.tag === tag && isSameWhole(one, image),
+  );
 }
 
 /** Identifies a container of a workload; used as a map key. */

@@ -104,12 +104,20 @@ function resultsOf(policy: ImagePolicy, after: PolicyStatus, findings: readonly 
         entries,
         isDone,
         message: isDone ? `${images} is out: ${evaluation.message}` : `the rollout of ${images} failed: ${evaluation.message}`,
-        isLast: (after.rollouts?.progressing ?? 0) === 0 && !hasFailed(after, entry) && !followsWave(after, entry),
+        isLast: isComplete(after, entry) && !hasFailed(after, entry) && !followsWave(after, entry),
         whyNoRollback: isDone || !goesBack(policy) ? undefined : entries.map(whyNoRollback).find((why) => why !== undefined),
       },
     ];
   });
   return { before, after, results, completed: completedBy(before, after, findings) };
+}
+
+/** Whether no rollout of the image of a change is under way: rollouts are counted for the image that was applied last. */
+function isComplete(after: PolicyStatus, entry: HistoryEntry): boolean {
+  const { history = [], rollouts } = after;
+  const isIts = (one: HistoryEntry | undefined) => one?.tag === entry.tag && isSameWhole(one, entry);
+  if (!isIts(history[0])) return !history.some((one) => isIts(one) && one.result === 'Applied');
+  return (rollouts?.progressing ?? 0) === 0;
 }
 
 /** Whether the image of a change waits for its next wave. */

@@ -4,6 +4,8 @@ import type { HistoryEntry, PolicyStatus } from '../model/policy-status.ts';
 import { formatWorkload } from '../model/workload.ts';
 import { isSameChange, isSameContainer } from '../plan/past.ts';
 import { isPending } from '../plan/pending-candidate.ts';
+import { isWaveWait } from '../model/wave-wait.ts';
+import { rolledOutWith } from '../rollout/current-rollouts.ts';
 import { isOther } from './next-latest.ts';
 
 /** Which image is selected instead of one that had to wait; undefined if that one is still selected, or still waits. */
@@ -25,7 +27,7 @@ export function insteadOf(
   return next && `${nameOf(next, awaited)} is selected instead of ${nameOf(awaited, next)}, which had to wait`;
 }
 
-/** A change that has lost its workload to another image before its rollout was known to be complete, and which one. */
+/** A change of an image that another one has replaced before its rollout was known to be complete, and which one. */
 export interface ReplacedChange {
   readonly entry: HistoryEntry;
   readonly message: string;
@@ -49,6 +51,21 @@ export function replacedChanges(before: PolicyStatus, after: PolicyStatus): read
       { entry, message: `${formatWorkload(entry)} is not seen to run ${entry.tag} any more, and its rollout was not known to be complete` },
     ];
   });
+}
+
+/**
+ * The complete changes to an image that other workloads were still to get, in a wave or in a rollout under way, and that another image has replaced before that: by a
+ * change, or by a selection where the next wave had to wait.
+ */
+export function leftChanges(before: PolicyStatus, after: PolicyStatus): readonly ReplacedChange[] {
+  const [last] = before.history ?? [];
+  const [newest] = after.history ?? [];
+  if (last === undefined || newest === undefined) return [];
+  const hadWave = isWaveWait(before.waiting) && isPending(before.waiting) && !isOther(before.waiting, last);
+  const next = isOther(last, newest) ? newest : hadWave && isOther(last, after.latest) ? after.latest : undefined;
+  if (next === undefined || (!hadWave && (before.rollouts?.progressing ?? 0) === 0)) return [];
+  const message = `${nameOf(next, last)} has replaced ${nameOf(last, next)} before it was out on all its workloads`;
+  return rolledOutWith(before, last).map((entry) => ({ entry, message }));
 }
 
 function imageIn({ targets = [] }: PolicyStatus, { container, ...workload }: HistoryEntry): string | undefined {

@@ -25,6 +25,8 @@ export interface PolicyResult extends Pick<Outcome, 'reason' | 'message' | 'tag'
   readonly hasRead?: string;
   /** Whether no rollout of the changes is watched, so that no result of one follows; absent if one is. */
   readonly isUnwatched?: true;
+  /** Whether it was found in a status afterwards, when it may have been recorded before: it replaces only results of tries. It is not stored. */
+  readonly isFound?: true;
   /** The push that has brought the same image before, whose results say what becomes of it. */
   readonly broughtBy?: string;
   /** The digest that the registry has for the pushed tag, if another one was announced. Later results keep it. */

@@ -26,6 +26,9 @@ export const stageRanks = { guard: 1, replaced: 4, rollout: 5 } as const satisfi
   Record<'guard' | 'replaced' | 'rollout', number>
 >;
 
+/** The rank of a result that was found afterwards (`isFound`) while it is recorded: above that of every try. */
+export const foundRank = (resultRanks.updated + stageRanks.replaced) / 2;
+
 /** The lowest rank of a final result. */
 export const finalRank = resultRanks.unchanged;
 
@@ -60,7 +63,10 @@ function functions.UNMATCH(hash, index, time, id, ...)
   redis.call('ZADD', index, time, id)
 end`;
 
-/** `RECORD hash field result verifiedField [verifiedMs]`: records a result unless a higher one is known. A result that cannot be read counts as none. */
+/**
+ * `RECORD hash field result isFound verifiedField [verifiedMs]`: records a result unless a higher one is known. `isFound`: "1" for one that was found afterwards, which
+ * replaces only results of tries. A result that cannot be read counts as none.
+ */
 export const recordFunction = `
 local ranks = cjson.decode('${JSON.stringify(resultRanks)}')
 local stages = cjson.decode('${JSON.stringify(stageRanks)}')
@@ -89,11 +95,12 @@ local function union(...)
   end
   return changes
 end
-function functions.RECORD(hash, field, text, verifiedField, verifiedMs)
+function functions.RECORD(hash, field, text, isFound, verifiedField, verifiedMs)
   local old, oldChanges, before = readResult(redis.call('HGET', hash, field))
   local new, newChanges, after = readResult(text)
   if verifiedMs then redis.call('HSETNX', hash, verifiedField, verifiedMs) end
   local changes = union(oldChanges, newChanges)
+  if isFound == '1' then new = ${foundRank} end
   local isLate = new < old or new == old and new >= ${finalRank} and new < ${stageRanks.rollout}
   if isLate and #changes <= #oldChanges then return end
   if isLate and new == old and new == ${resultRanks.updated} and #newChanges > #oldChanges then
@@ -110,8 +117,8 @@ function functions.RECORD(hash, field, text, verifiedField, verifiedMs)
 end`;
 
 /** The command that records a result in the hash of its event. */
-export function recordCommand(hash: string, policy: string, { verifiedMs, changes, ...others }: PolicyResult): Command {
+export function recordCommand(hash: string, policy: string, { verifiedMs, changes, isFound, ...others }: PolicyResult): Command {
   const result = { ...others, ...(changes !== undefined && { changes: changes.slice(0, maxChanges) }) };
   const verified = verifiedMs === undefined ? [] : [verifiedMs];
-  return ['RECORD', hash, `policy:${policy}`, JSON.stringify(result), `verified:${policy}`, ...verified];
+  return ['RECORD', hash, `policy:${policy}`, JSON.stringify(result), isFound === true ? '1' : '', `verified:${policy}`, ...verified];
 }

@@ -14,7 +14,7 @@ import type { PolicyResult } from '../queue/event-log.ts';
 import type { Ports } from './ports.ts';
 
 /** The fields that a policy's changes set in the record of a push. */
-export type ChangesResult = Pick<PolicyResult, 'kind' | 'reason' | 'message' | 'stage'> & { readonly at: string };
+export type ChangesResult = Pick<PolicyResult, 'kind' | 'reason' | 'message' | 'stage' | 'isFound'> & { readonly at: string };
 
 /** The ports of these records. */
 export type RecordPorts = Pick<Ports, 'cluster' | 'report'>;

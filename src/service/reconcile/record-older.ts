@@ -8,7 +8,7 @@ import type { Outcome } from '../../core/plan/outcome.ts';
 import type { ReconcileCause } from '../../core/status/next-status.ts';
 import { isOlderThanSelected } from '../../core/status/is-older.ts';
 import { isOtherSelected } from '../../core/status/is-outdated.ts';
-import { insteadOf, replacedChanges } from '../../core/status/superseded.ts';
+import { insteadOf, leftChanges, replacedChanges } from '../../core/status/superseded.ts';
 import { resultOf } from './record-result.ts';
 import { recordChanges, type ChangesOwner, type RecordPorts } from './record-changes.ts';
 
@@ -30,7 +30,10 @@ export async function recordOlder(owner: ChangesOwner, { written, cause, outcome
   }
   if (written === undefined) return;
   if (isUsable(policy.spec) && policy.spec.rollout !== undefined)
-    for (const [message, replaced] of Map.groupBy(replacedChanges(before, written), (one) => one.message)) {
+    for (const [message, replaced] of Map.groupBy(
+      [...replacedChanges(before, written), ...leftChanges(before, written)],
+      (one) => one.message,
+    )) {
       const entries = replaced.map(({ entry }) => entry);
       await recordChanges(owner, entries, { kind: 'updated', reason: 'Superseded', message, stage: 'replaced', at }, ports);
     }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { HistoryEntry, PolicyStatus } from '../../../src/core/model/policy-status.ts';
-import { insteadOf, replacedChanges } from '../../../src/core/status/superseded.ts';
+import { insteadOf, leftChanges, replacedChanges } from '../../../src/core/status/superseded.ts';
 import { digestOf } from '../model/samples.ts';
 
 const at = '2026-03-01T12:00:00Z';
@@ -90,4 +90,28 @@ for (const [about, before, after, expected] of changes)
     assert.deepEqual(
       replacedChanges(before, after).map(({ entry: { tag }, message }) => [tag, message]),
       expected === undefined ? [] : [['1.3.0', expected]],
+    ));
+
+const one = entry(old, 1, 'RolledOut', { name: 'one' });
+const counts = { progressing: 1, done: 1, failed: 0, rolledBack: 0 };
+const inWaves: PolicyStatus = { ...selects(old), history: [one], waiting: { ...old, until: at, reason: 'WavePending' } };
+const underWay: PolicyStatus = { ...selects(old), history: [entry(old, 2), one], rollouts: counts };
+const message = '1.4.0 has replaced 1.3.0 before it was out on all its workloads';
+
+const left: readonly (readonly [about: string, before: PolicyStatus, after: PolicyStatus, expected?: string])[] = [
+  ['another one is applied instead of its next wave', inWaves, { ...selects(newer), history: [entry(newer, 2), one] }, message],
+  ['another one is selected, and waits itself', inWaves, { ...selects(newer), ...waits(newer), history: [one] }, message],
+  ['another one is applied while it rolls out elsewhere', underWay, { history: [entry(newer, 3), entry(old, 2), one] }, message],
+  ['another one is selected while it rolls out elsewhere', underWay, { ...underWay, ...selects(newer) }],
+  ['its next wave begins', inWaves, underWay],
+  ['it still waits for its next wave', inWaves, inWaves],
+  ['no wave is left', inWaves, { ...selects(old), history: [one] }],
+  ['it was out everywhere', { ...selects(old), history: [one] }, { ...selects(newer), history: [entry(newer, 2), one] }],
+  ['nothing was applied', { ...inWaves, history: [] }, { ...selects(newer), history: [entry(newer, 2)] }],
+];
+for (const [about, before, after, expected] of left)
+  test(`an image that is out on some workloads is ${expected === undefined ? 'not ' : ''}reported as replaced in the case "${about}"`, () =>
+    assert.deepEqual(
+      leftChanges(before, after).map(({ entry: { name }, message: text }) => [name, text]),
+      expected === undefined ? [] : [['one', expected]],
     ));

@@ -163,6 +163,21 @@ test('a final result of a policy is replaced only by a higher one', { timeout: 6
     ['fewer changes', [of('updated', 1, two), of('updated', 2, one)], ['updated', 1, 'after 1']],
     ['a rollout that fails', [of('updated', 1, one), of('stalled', 2, rollout)], ['stalled', 2, 'after 2']],
     ['a try that goes on after that', [of('stalled', 1, rollout), of('updated', 2, two)], ['stalled', 1, 'after 1']],
+    [
+      'a rollout that is over, found again',
+      [of('updated', 1, rollout), of('updated', 2, { ...rollout, isFound: true })],
+      ['updated', 1, 'after 1'],
+    ],
+    [
+      'a rollout that is over, only found',
+      [of('updated', 1, one), of('updated', 2, { ...rollout, ...one, isFound: true }), of('updated', 3, replaced)],
+      ['updated', 2, 'after 2'],
+    ],
+    [
+      'another image, then a rollout that was over before it',
+      [of('updated', 1, replaced), of('updated', 2, { ...rollout, isFound: true })],
+      ['updated', 1, 'after 1'],
+    ],
     ['a rollout that is over, then rolled back', [of('updated', 1, rollout), of('stalled', 2, rollout)], ['stalled', 2, 'after 2']],
   ];
   for (const [name, results, [kind, afterMs, message]] of rows) {

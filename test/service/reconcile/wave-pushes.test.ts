@@ -24,10 +24,14 @@ async function startWaves() {
   for (const one of names)
     world.workloads.set(`Deployment/shop/${one}`, changedWorkload(rolledOut, { name: one, uid: `uid-of-${one}` }, '1.2.3'));
   const request = { policy: { namespace, name, uid }, hint: { tag: '1.3.0' }, announced: true };
-  const cause = { source: 'Webhook', receivedAt: changeTime, eventId: 'push-1' } as const;
-  await reconcileAndReport({ ...contextOf(), request, cause }, world.ports);
+  const push = async (eventId: string) => {
+    const cause = { source: 'Webhook', receivedAt: changeTime, eventId } as const;
+    await reconcileAndReport({ ...contextOf(), request, cause }, world.ports);
+  };
+  await push('push-1');
   return {
     world,
+    push,
     result: () => world.results.get('push-1 shop/web'),
     /** Has all rollouts succeed. */
     async rollOut() {
@@ -84,4 +88,17 @@ test('a push is rolled out when nothing is left for its other waves', async () =
   const { kind, reason, message } = result() ?? {};
   assert.deepEqual([kind, reason], ['updated', 'RolledOut']);
   assert.match(message ?? '', /:1\.3\.0 is out on 2 workloads: Deployment shop\/jobs; Deployment shop\/api$/);
+});
+
+test('two pushes of one image are rolled out when the last of its waves is, whichever of them began each wave', async () => {
+  const { world, push, rollOut, beginWave } = await startWaves();
+  await push('push-2');
+  for (let wave = 0; wave < names.length; wave++) {
+    await rollOut();
+    await beginWave();
+  }
+  const reasons = ['push-1', 'push-2'].map((id) => world.results.get(`${id} shop/web`)?.reason);
+  const changed = [...world.workloads.values()].map(({ containers: [one] }) => one?.lastUpdate?.event);
+  assert.deepEqual(new Set(changed), new Set(['push-1', 'push-2']), 'each has begun some');
+  assert.deepEqual(reasons, ['RolledOut', 'RolledOut']);
 });

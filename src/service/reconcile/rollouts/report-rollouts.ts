@@ -2,6 +2,7 @@
 import type { RefusedRollback, Rollback } from '../../../core/rollout/automatic-rollback.ts';
 import { isUsable, policyKey, type ImagePolicy } from '../../../core/model/image-policy.ts';
 import { evaluateWorkload } from '../../../core/rollout/evaluate-restarts.ts';
+import { rolledOutWith } from '../../../core/rollout/current-rollouts.ts';
 import { endedWaves } from '../../../core/rollout/waves-ended.ts';
 import type { Refusal, RollbackOutcome } from '../../../core/rollout/record-results.ts';
 import { isFollowedField } from '../../../core/rollout/watched-images.ts';
@@ -29,7 +30,7 @@ export async function reportResults(policy: ImagePolicy, found: RolloutResults, 
     const reason = isDone ? 'RolledOut' : 'RolloutFailed';
     record(policy, workload, { type: isDone ? 'Normal' : 'Warning', reason, message }, ports);
     if (isDone) observeAvailable(policy, before, entries[0], ports);
-    if (!isDone) await recordResult({ policy, before }, entries, { kind: 'stalled', reason, message }, ports);
+    if (!isDone) await recordFailed(policy, found, result, ports);
     else if (isLast) await recordRolledOut(policy, found, result, ports);
     if (why !== undefined) reportNoRollback(policy, { workload, entries }, { reason: 'RollbackFailed', why }, ports);
   }
@@ -44,20 +45,33 @@ export async function reportEndedWaves(policy: ImagePolicy, before: PolicyStatus
   await recordRolledOut(policy, { before, after }, { entries: [first, ...others], message }, ports);
 }
 
-/** Records that a push is rolled out, with the message of its only workload, or with a list of its workloads. */
+/** Records a failure with the push that has caused the change, and with those that brought the same image to other workloads, where it is out. */
+async function recordFailed(
+  policy: ImagePolicy,
+  { before, after }: Pick<RolloutResults, 'before' | 'after'>,
+  { workload, entries, message }: RolloutResult,
+  ports: ReportPorts,
+): Promise<void> {
+  const [failed] = entries;
+  const event = eventOf(before, failed, ports);
+  const others = rolledOutWith(after, failed).filter((entry) => eventOf(before, entry, ports) !== event);
+  const result = { kind: 'stalled', reason: 'RolloutFailed', message } as const;
+  await recordResult({ policy, before }, entries, result, ports);
+  await recordResult({ policy, before }, others, { ...result, message: `${formatWorkload(workload)}: ${message}` }, ports);
+}
+
+/** Records that an image is rolled out with the pushes that brought it to workloads, with the message of its only workload, or with a list of its workloads. */
 async function recordRolledOut(
   policy: ImagePolicy,
   { before, after }: Pick<RolloutResults, 'before' | 'after'>,
-  { entries: completed, message }: Pick<RolloutResult, 'entries' | 'message'>,
+  { entries: [image], message }: Pick<RolloutResult, 'entries' | 'message'>,
   ports: ReportPorts,
 ): Promise<void> {
-  const event = completed.map((entry) => eventOf(before, entry, ports)).find((id) => id !== undefined);
-  const entries = (after.history ?? []).filter((entry) => entry.result === 'RolledOut' && eventOf(before, entry, ports) === event);
+  const entries = rolledOutWith(after, image);
   const workloads = [...new Set(entries.map(formatWorkload))];
-  const result = { kind: 'updated', reason: 'RolledOut' } as const;
-  if (workloads.length <= 1) return recordResult({ policy, before }, completed, { ...result, message }, ports);
   const all = `${listImages(entries)} is out on ${workloads.length} workloads: ${listFew(workloads, (workload) => workload)}`;
-  await recordResult({ policy, before }, entries, { ...result, message: all }, ports);
+  const result = { kind: 'updated', reason: 'RolledOut', message: workloads.length <= 1 ? message : all } as const;
+  await recordResult({ policy, before }, entries, result, ports);
 }
 
 /** Once all rollouts are over, reports the successful ones that the history does not hold. */
