@@ -135,7 +135,7 @@ function higher(old: PolicyResult | undefined, { changes: given, isFound, ...oth
   if (changes.length === oldChanges.length) return old;
   const { afterMs: _, ...later } = result;
   const { at, afterMs } = old;
-  return withChanges(isMore ? { ...later, at, ...(afterMs !== undefined && { afterMs }) } : old, changes);
+  return joined(isMore ? { ...later, at, ...(afterMs !== undefined && { afterMs }) } : old, changes);
 }
 
 function union(...lists: readonly (readonly AppliedChange[])[]): AppliedChange[] {
@@ -152,7 +152,11 @@ function union(...lists: readonly (readonly AppliedChange[])[]): AppliedChange[]
 
 function withChanges(result: PolicyResult, changes: readonly AppliedChange[]): PolicyResult {
   const isComplete = changes.length <= (result.changes?.length ?? 0) && result.kind !== 'unchanged';
-  if (changes.length === 0 || isComplete) return result;
+  return changes.length === 0 || isComplete ? result : joined(result, changes);
+}
+
+/** With the changes in the order in which they were recorded. */
+function joined(result: PolicyResult, changes: readonly AppliedChange[]): PolicyResult {
   if (result.kind !== 'unchanged') return { ...result, changes };
   const { stage: _, ...others } = result;
   return { ...others, kind: 'updated', reason: 'Updated', changes };
