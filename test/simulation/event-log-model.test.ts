@@ -36,7 +36,7 @@ const result: fc.Arbitrary<PolicyResult> = fc
     afterMs: fc.nat(10_000),
     changes: fc.subarray(['web', 'side', 'init'], { minLength: 0 }),
     verifiedMs: fc.option(fc.nat(500)),
-    stage: fc.constantFrom(undefined, undefined, 'guard' as const, 'replaced' as const, 'rollout' as const),
+    stage: fc.constantFrom(undefined, undefined, 'guard' as const, 'replaced' as const, 'rollout' as const, 'waves' as const),
     isMeasured: fc.boolean(),
     isFound: fc.boolean(),
     hasRead: fc.constantFrom(undefined, 'r.example.com/shop/web', 'r.example.com/other'),

@@ -39,10 +39,26 @@ export function selectingPush(
   return isLater && selected <= Date.parse(trigger.handledAt) + maxClockDifferenceMs ? trigger.event : undefined;
 }
 
+/** The push of an image that waits, or that is applied in waves and waits for its next one. */
+export function knownPush(status: PolicyStatus, image: Candidate): string | undefined {
+  return wavesPush(status, image) ?? selectingPush(status, image, undefined);
+}
+
+/** The push of an image that is applied in waves and waits for its next one, whatever begins that. Undefined if it is not known, or for any other image. */
+export function wavesPush(status: PolicyStatus, image: Candidate): string | undefined {
+  return isInWaves(status, image) ? selectingPush(status, image, 'WaitOver') : undefined;
+}
+
+function isInWaves({ waiting }: PolicyStatus, { tag, digest }: Candidate): boolean {
+  return isWaveWait(waiting) && waiting.tag === tag && waiting.digest === digest;
+}
+
 /** An image that is not known to be applied or given up, and the push that has brought it. */
 export interface AwaitedPush {
   readonly image: Pick<Candidate, 'tag' | 'digest'>;
   readonly event: string;
+  /** Whether the image is applied in waves, and waits for its next one. */
+  readonly isInWaves: boolean;
 }
 
 /** The image that the policy has found and that may have to wait, or that it is Stalled because of, and one that waits behind it, each if a push is known to have brought it. */
@@ -51,10 +67,11 @@ export function awaitedPushes(status: PolicyStatus): readonly AwaitedPush[] {
   for (const image of [status.waiting, status.refused, status.latest, status.announced]) {
     if (image?.tag === undefined) continue;
     const { tag, digest } = image;
-    const event = selectingPush(status, { tag, ...(digest !== undefined && { digest }) }, undefined);
+    const candidate = { tag, ...(digest !== undefined && { digest }) };
+    const event = knownPush(status, candidate);
     const isNew = event !== undefined && found.every((one) => one.event !== event);
     if (isNew && (found.length === 0 || image === status.announced))
-      found.push({ image: { tag, ...(digest !== undefined && { digest }) }, event });
+      found.push({ image: candidate, event, isInWaves: isInWaves(status, candidate) });
   }
   return found;
 }

@@ -6,7 +6,7 @@ import { defined } from '../model/defined.ts';
 import { isHeldBack } from '../model/guard-reasons.ts';
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
 import type { Candidate } from '../model/image-reference.ts';
-import { selectingPush } from '../model/is-triggered.ts';
+import { knownPush, selectingPush } from '../model/is-triggered.ts';
 import type { PolicyStatus } from '../model/policy-status.ts';
 import type { Outcome, Postponement } from '../plan/outcome.ts';
 import { isWaveWait } from '../model/wave-wait.ts';
@@ -32,7 +32,7 @@ export function withAnnounced(
   const isNext = isUnevaluated && pushed !== undefined && isUsable(spec) && spec.strategy.reject(pushed.tag) === undefined;
   const image = isNext ? pushed : stopped;
   if (image === undefined || (isNext && isKept && isOlder(spec, image.tag, announced.tag))) return kept;
-  if (!isNext && (!isShown(image, status) || selectingPush(kept, image, undefined) !== undefined)) return kept;
+  if (!isNext && (!isShown(image, status) || knownPush(kept, image) !== undefined)) return kept;
   const { tag, digest } = image;
   const isKnown = isKept && announced.tag === tag && announced.digest === digest;
   return isKnown ? kept : { ...others, announced: { tag, ...defined({ digest }), event: eventId } };

@@ -70,10 +70,10 @@ const eventPolicy = z
       .exactOptional()
       .describe('From the receipt of the event until the image was verified at the registry, in milliseconds.'),
     stage: z
-      .enum(['guard', 'replaced', 'rollout'])
+      .enum(['guard', 'replaced', 'rollout', 'waves'])
       .exactOptional()
       .describe(
-        'The later stage that the result is about: a guard that has the image wait, another image that has replaced it before its rollout was complete, or the rollout of the change.',
+        'The later stage that the result is about: a guard that has the image wait, another image that has replaced it before its rollout was complete, the rollout of the change, or the end of its waves before the last one.',
       ),
     afterMs: z.number().exactOptional().describe('From the receipt of the event to the result, in milliseconds.'),
     noticesGivenUp: z

@@ -102,7 +102,7 @@ function policyReport(policy: string, own: PolicyResult | undefined, brought: Br
   // What another push has brought first is recorded there, as long as that record is kept.
   const isKept = first !== undefined && first.state !== 'ignored' && first.results.has(policy);
   const found = isKept ? first.results.get(policy) : own;
-  const result = found !== undefined && own !== undefined && isPast(found) ? own : found;
+  const result = found !== undefined && own !== undefined && isPast(found) && own.at >= found.at ? own : found;
   if (result === undefined) return { policy, state: 'received', isOver: false };
   const { reason, message, at, isUnwatched = false } = result;
   const times = { at, ...defined({ verifiedMs: own?.verifiedMs }) };
@@ -116,7 +116,7 @@ function policyReport(policy: string, own: PolicyResult | undefined, brought: Br
   return { policy, state, isOver: over.has(state) || isEnd, reason, message: note, ...times };
 }
 
-/** Whether a result says only that an image was replaced, and not what runs since. */
+/** Whether a result says only that an image was replaced or given up, and not what runs since. What was known of it before says less. */
 function isPast({ reason }: PolicyResult): boolean {
   return reason === 'Superseded' || reason === 'PolicyGone';
 }

@@ -31,7 +31,7 @@ export interface PolicyResult extends Pick<Outcome, 'reason' | 'message' | 'tag'
   readonly broughtBy?: string;
   /** The digest that the registry has for the pushed tag, if another one was announced. Later results keep it. */
   readonly otherDigest?: string;
-  /** The later stage that the result is about: a wait that a guard asks for, which no try of the push ends, another image that has replaced it, or its rollout. */
+  /** The later stage that the result is about: a wait that a guard asks for, which no try of the push ends, another image that has replaced it, its rollout, or the end of its waves before the last one. */
   readonly stage?: keyof typeof stageRanks;
 }
 

@@ -20,10 +20,10 @@ export const resultRanks = {
 
 /**
  * The ranks of results of later stages: a guard that has an image wait · another image has replaced it before its rollout was complete · a rollout, which replaces
- * every result, even an earlier one of its own.
+ * every result, even an earlier one of its own · it was given up before its last wave, whatever becomes of the rollouts of the waves before.
  */
-export const stageRanks = { guard: 1, replaced: 4, rollout: 5 } as const satisfies Readonly<
-  Record<'guard' | 'replaced' | 'rollout', number>
+export const stageRanks = { guard: 1, replaced: 4, rollout: 5, waves: 6 } as const satisfies Readonly<
+  Record<'guard' | 'replaced' | 'rollout' | 'waves', number>
 >;
 
 /** The rank of a result that was found afterwards (`isFound`) while it is recorded: above that of every try. */

@@ -7,7 +7,7 @@ import { defined } from '../../core/model/defined.ts';
 import { confirmAll, type Confirm } from '../../core/model/confirmation.ts';
 import { PermanentError, WaitError } from '../../core/model/errors.ts';
 import { policyKey } from '../../core/model/image-policy.ts';
-import { selectingPush } from '../../core/model/is-triggered.ts';
+import { selectingPush, wavesPush } from '../../core/model/is-triggered.ts';
 import { lastUpdateOf, withUpdates } from '../../core/model/last-update.ts';
 import { findContainer, identityOf, isNewer, workloadKey, type ContainerChange, type Workload } from '../../core/model/workload.ts';
 import { inParallel } from '../../core/async/in-parallel.ts';
@@ -184,7 +184,7 @@ async function patch(
     left,
     retry,
     // An image that had to wait is still that of its push.
-    event: request.eventId ?? selectingPush(policy.status, candidate, request.source),
+    event: wavesPush(policy.status, candidate) ?? request.eventId ?? selectingPush(policy.status, candidate, request.source),
   });
   try {
     const result = await ports.workloads.patchImages(workload, changes, { changeCause: cause, confirm: ports.confirm }, signal);

@@ -2,7 +2,7 @@
 import { defined } from '../../core/model/defined.ts';
 import { isHeldBack } from '../../core/model/guard-reasons.ts';
 import { isUsable, policyKey, type ImagePolicy } from '../../core/model/image-policy.ts';
-import { awaitedPushes, selectingPush } from '../../core/model/is-triggered.ts';
+import { awaitedPushes, selectingPush, wavesPush } from '../../core/model/is-triggered.ts';
 import type { PolicyStatus } from '../../core/model/policy-status.ts';
 import type { Outcome } from '../../core/plan/outcome.ts';
 import type { ReconcileCause } from '../../core/status/next-status.ts';
@@ -37,13 +37,13 @@ export async function recordOlder(owner: ChangesOwner, { written, cause, outcome
       const entries = replaced.map(({ entry }) => entry);
       await recordChanges(owner, entries, { kind: 'updated', reason: 'Superseded', message, stage: 'replaced', at }, ports);
     }
-  for (const { image, event } of awaitedPushes(before)) {
+  for (const { image, event, isInWaves } of awaitedPushes(before)) {
     if (event === cause.eventId) continue;
     const instead = insteadOf(image, before, written);
     const result =
       instead === undefined
         ? isNews(outcome, image, { before, written, cause }) && resultOf(outcome)
-        : ({ kind: 'ignored', reason: 'Superseded', message: instead } as const);
+        : ({ ...endOf(isInWaves), reason: 'Superseded', message: instead } as const);
     if (result !== false) await ports.report.eventLog.recordResult(event, policyKey(policy), { ...result, ...image, at });
   }
 }
@@ -85,6 +85,9 @@ function statesIn({ conditions = [] }: PolicyStatus): string {
  */
 export function broughtBy({ uid, status }: ImagePolicy, outcome: Outcome, { eventId, pushed }: ReconcileCause): string | undefined {
   const { kind, changes, tag, digest, ours = [] } = outcome;
+  // The push has begun the next wave of an image that another one has brought.
+  const ofWaves = changes === undefined || tag === undefined ? undefined : wavesPush(status, { tag, ...defined({ digest }) });
+  if (ofWaves !== undefined && eventId !== undefined && ofWaves !== eventId) return ofWaves;
   if (eventId === undefined || changes !== undefined || tag === undefined || (kind !== 'unchanged' && kind !== 'waiting')) return undefined;
   // The tag has other content than what the other push has brought.
   if (outcome.reason === 'Retagged') return undefined;
@@ -95,13 +98,20 @@ export function broughtBy({ uid, status }: ImagePolicy, outcome: Outcome, { even
   return event === eventId ? undefined : event;
 }
 
+/** How the wait of an image ends that is given up. What was changed in waves before, and is out there, is not all of it. */
+function endOf(isInWaves: boolean) {
+  return isInWaves ? ({ kind: 'updated', stage: 'waves' } as const) : ({ kind: 'ignored' } as const);
+}
+
 /** Records with the pushes whose images wait, or roll out, that their policy is deleted. */
 export async function recordDeleted(policy: ImagePolicy, ports: RecordPorts): Promise<void> {
   const { status } = policy;
   const at = new Date(ports.cluster.now()).toISOString();
   const message = `${policyKey(policy)} was deleted`;
-  for (const { image, event } of awaitedPushes(status))
-    await ports.report.eventLog.recordResult(event, policyKey(policy), { kind: 'ignored', reason: 'PolicyGone', message, ...image, at });
+  for (const { image, event, isInWaves } of awaitedPushes(status)) {
+    const result = { ...endOf(isInWaves), reason: 'PolicyGone', message, ...image, at } as const;
+    await ports.report.eventLog.recordResult(event, policyKey(policy), result);
+  }
   if (!isUsable(policy.spec) || policy.spec.rollout === undefined) return;
   const open = (status.history ?? []).filter(({ result }) => result === 'Applied');
   const gone = {

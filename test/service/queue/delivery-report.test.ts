@@ -18,9 +18,10 @@ const event: PushRecord['event'] = {
 function record(
   state: PushState,
   results: Readonly<Record<string, (Pick<PolicyResult, 'kind' | 'reason'> & Partial<PolicyResult>) | undefined>> = {},
+  at = '2026-03-01T12:00:01.000Z',
 ): PushRecord {
   const full = Object.entries(results).map(([policy, result]) => {
-    const complete = result && { ...result, message: 'why', at: '2026-03-01T12:00:01.000Z' };
+    const complete = result && { ...result, message: 'why', at };
     return [policy, complete] as const;
   });
   return { event, state, results: new Map(full), readers: new Set() };
@@ -103,6 +104,11 @@ describe('an image that an earlier push has brought is reported by the state of 
       'was replaced, and runs again',
       record('matched', { 'shop/web': { kind: 'updated', reason: 'Superseded' } }),
       ['rolledOut', true, 'runs'],
+    ],
+    [
+      'waits for its next wave, and has lost its policy since',
+      record('matched', { 'shop/web': { kind: 'updated', reason: 'PolicyGone' } }, '2026-03-01T12:00:02.000Z'),
+      ['unchanged', true, 'why'],
     ],
     ['is forgotten', undefined, ['rolledOut', true, 'runs']],
     ['was for other policies', record('matched', { 'b/b': undefined }), ['rolledOut', true, 'runs']],

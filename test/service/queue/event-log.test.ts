@@ -142,6 +142,7 @@ test('a final result of a policy is replaced only by a higher one', { timeout: 6
   const rollout = { stage: 'rollout' } as const;
   const guard = { stage: 'guard' } as const;
   const replaced = { stage: 'replaced' } as const;
+  const waves = { stage: 'waves' } as const;
   /** Results in the order in which they are recorded; the time and the message of the one that is shown. */
   const rows: readonly [name: string, results: PolicyResult[], shown: [PolicyResult['kind'], afterMs: number, message: string]][] = [
     ['tries until one ends', [of('retrying', 1), of('waiting', 2), of('retrying', 3), of('unchanged', 4)], ['unchanged', 4, 'after 4']],
@@ -159,6 +160,7 @@ test('a final result of a policy is replaced only by a higher one', { timeout: 6
     ['a change, then a wait of another workload', [of('updated', 1, one), of('unchanged', 2, guard)], ['updated', 1, 'after 1']],
     ['a change that another image replaces', [of('updated', 1, one), of('updated', 2, replaced)], ['updated', 2, 'after 2']],
     ['a rollout that is over, then another image', [of('updated', 1, rollout), of('updated', 2, replaced)], ['updated', 1, 'after 1']],
+    ['waves that end early, then a rollout that is over', [of('updated', 1, waves), of('updated', 2, rollout)], ['updated', 1, 'after 1']],
     ['more changes than the first has seen', [of('updated', 1, one), of('updated', 2, two)], ['updated', 1, 'after 2']],
     ['fewer changes', [of('updated', 1, two), of('updated', 2, one)], ['updated', 1, 'after 1']],
     ['a rollout that fails', [of('updated', 1, one), of('stalled', 2, rollout)], ['stalled', 2, 'after 2']],
