@@ -1,7 +1,7 @@
 /** The part of the role `work` that requests rebuilds from CI systems. */
 import { setTimeout } from 'node:timers/promises';
 import type { BaseImagePolicy } from '../core/model/base-policy.ts';
-import { readKey } from '../core/model/image-source.ts';
+import { readLine } from '../core/model/image-source.ts';
 import { PermanentError } from '../core/model/errors.ts';
 import type { TriggerJob } from '../service/queue/jobs.ts';
 import type { QueueAccess, WorkQueues } from '../service/queue/producer.ts';
@@ -36,11 +36,7 @@ export function createTriggerWorker(
   const ports: TriggerPorts = {
     findPolicy,
     isAsPlanned,
-    async readSecret({ namespace, name, key }, options) {
-      const found = readKey(await readSecret({ namespace, name }, options), key);
-      if ('why' in found) throw new PermanentError('RebuildRefused', `Secret ${namespace}/${name} ${found.why}`);
-      return found.line;
-    },
+    readSecret: keyReader(readSecret),
     mayCall: (url) => allowed.has(url.origin),
     send: (request, signal) => sendRequest(request, { fetch, now: Date.now, signal }),
     records: createRebuildRecords(queue.redis, queue.prefix),
@@ -60,6 +56,15 @@ export function createTriggerWorker(
     process: (job, context) =>
       context.isLastTry ? processTrigger(job, context, ports) : pacer.run(job.pipeline, () => processTrigger(job, context, ports)),
   });
+}
+
+/** Creates the reader of the keys of Secrets, which has none that is empty. */
+export function keyReader(readSecret: ReadSecret): TriggerPorts['readSecret'] {
+  return async ({ namespace, name, key }, options) => {
+    const found = readLine(await readSecret({ namespace, name }, options), key);
+    if ('why' in found) throw new PermanentError('RebuildRefused', `Secret ${namespace}/${name} ${found.why}`);
+    return found.line;
+  };
 }
 
 function originOf(host: string): string {

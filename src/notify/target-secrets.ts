@@ -1,6 +1,6 @@
 /** The address and the secret of a NotificationTarget, which are in Secrets of its namespace. */
 import type { ConfiguredTarget } from '../core/model/configured-target.ts';
-import { readKey } from '../core/model/image-source.ts';
+import { readLine } from '../core/model/image-source.ts';
 import { describeError } from '../core/model/errors.ts';
 import { publicUrls, type NotificationTarget, type NotificationTargetSpec, type SecretKeyRef } from '../core/model/notification-target.ts';
 import type { ReadSecret } from '../service/registry/credentials/secret-offer.ts';
@@ -17,7 +17,7 @@ export interface TargetSecrets {
 /** Creates the reader. `hosts`: the hosts that addresses may name. */
 export function createTargetSecrets(readSecret: ReadSecret, hosts: readonly string[]): TargetSecrets {
   const read = async (namespace: string, { name, key }: SecretKeyRef) => {
-    const found = readKey(await readSecret({ namespace, name }, { refresh: false }), key);
+    const found = readLine(await readSecret({ namespace, name }, { refresh: false }), key);
     if ('why' in found) throw new Error(`the Secret ${name} ${found.why}`);
     return found.line;
   };

@@ -109,7 +109,7 @@ export async function act(acting: Acting, ports: ActPorts): Promise<Acted> {
   const why = whyNot(policy, base, new Date(acting.now));
   const isReported = ({ action: { kind } }: Chosen) => kind === 'report' || kind === 'restart' || why !== undefined;
   const reported = chosen.filter(isReported).map(({ image, action: { kind: action } }): [ImageBehind, ImageState] => {
-    if (action === 'restart') return [image, { state: 'Behind', action, message: awaitsImage }];
+    if (action === 'restart') return [image, { state: 'Behind', action, message: image.isPinned ? staysPinned : awaitsImage }];
     return [image, { state: 'Behind', action, ...(action !== 'report' && why?.describe(action)) }];
   });
   const restarts = acting.current.filter((image) => actionFor(image, policy.spec.onNewBase).kind === 'restart');
@@ -166,6 +166,7 @@ const afterRejectionMs = 1_000;
 const canariesMs = 10_000;
 const nothing: Acted = { states: new Map(), status: {} };
 const awaitsImage = 'its workloads are restarted when the tag has an image on the new base';
+const staysPinned = 'its workloads name it by its digest, which a restart does not change';
 
 /** The states of images, where those that wait for their wave name the canary that is not restarted. */
 function explainWait(states: readonly [ImageBehind, ImageState][], { blocked }: Restarted): readonly [ImageBehind, ImageState][] {

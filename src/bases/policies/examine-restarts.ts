@@ -76,7 +76,7 @@ async function examine(candidate: Candidate, acting: Acting, ports: RestartPorts
   if (restart !== undefined && restart.state !== 'Done') return restart;
   const kept = containers.filter((name) => !isPulled(name));
   if (!(await areOutdated(kept))) return restart;
-  const message = `${formatWorkload(workload)} runs the image before, and a restart may not pull the new one: set imagePullPolicy: Always for ${listFew(kept, (name) => name)}`;
+  const message = `it runs the image before, and a restart may not pull the new one: set imagePullPolicy: Always for ${listFew(kept, (name) => name)}`;
   return { ...candidate, pods, state: 'Kept', message: cut(message, maxLengths.message) };
 }
 

@@ -1,5 +1,4 @@
 /** The progress of the restarts of workloads, and the resulting states of their images. Pure. */
-import { formatRepository } from '../../core/model/image-reference.ts';
 import { maxLengths } from '../../core/model/status-fields.ts';
 import { cut, toSeconds } from '../../core/model/text.ts';
 import { formatWorkload, workloadKey, type WorkloadRef } from '../../core/model/workload.ts';
@@ -56,12 +55,18 @@ export function stateOf(
       : [[image, { state: 'Current', action, reason: 'Retrying', message: cut(faults[0] ?? '', maxLengths.message) }]];
   const isStarted = own.some(({ workload }) => started.has(workloadKey(workload)));
   if (worst.state === 'Failed')
-    return [[image, { state: 'Failed', action, reason: 'RolloutFailed', ...(worst.message && { message: worst.message }) }]];
+    return [
+      [image, { state: 'Failed', action, reason: 'RolloutFailed', ...(worst.message && { message: messageOf(worst, worst.message) }) }],
+    ];
   if (worst.state === 'Progressing' || isStarted) return [[image, { state: 'Updating', action }]];
   if (worst.state === 'Done') return [[image, { state: 'Updated', action }]];
   const isAwaited = worst.state === 'Pending' && opening !== undefined;
   const turn = isAwaited ? `the window that opens at ${toSeconds(opening)}` : (blocked ?? 'their wave');
-  const why = worst.message ?? `pods of ${formatWorkload(worst.workload)} still run the image before, and wait for ${turn}`;
-  const message = cut(`${formatRepository(image.source)}:${image.tag}: ${why}`, maxLengths.message);
-  return [[image, { state: 'Behind', action, ...(isAwaited && { reason: 'Window' }), message }]];
+  const why = worst.message ?? `its pods still run the image before, and wait for ${turn}`;
+  return [[image, { state: 'Behind', action, ...(isAwaited && { reason: 'Window' }), message: messageOf(worst, why) }]];
+}
+
+/** What is said of one workload: an image may be run by others as well. */
+function messageOf({ workload }: Restart, why: string): string {
+  return cut(`${formatWorkload(workload)}: ${why}`, maxLengths.message);
 }

@@ -17,6 +17,7 @@ export const baseSteps = {
   Correct: 'correct what the message names, or rebuild the image',
   NameSource: 'let the build name its source (org.opencontainers.image.source), or name the repository in the trigger',
   CorrectTrigger: 'correct what the CI system refuses: the token, the project or the workflow',
+  AwaitAcceptance: 'wait: the CI system is asked again for a day; if a message says why it has not accepted the request, correct that',
   ReadPipeline: 'see why the pipeline has brought no image',
   BringDigest: 'pinned by digest: the rebuilt image runs when an ImagePolicy with pin: Digest brings it, or when somebody names it',
   BringToInit: 'runs in an init container: an ImagePolicy brings a rebuilt image to it only with initContainers: true in its target',
@@ -83,6 +84,7 @@ const stepsOfReasons: Readonly<Record<string, BaseStep>> = {
   ImageHasNoTag: 'UnpinOrTrigger',
   ...Object.fromEntries(rebaseRules.map((rule) => [rule, 'AllowOrRebuild'])),
   SourceUnknown: 'NameSource',
+  RebuildPending: 'AwaitAcceptance',
   RebuildRefused: 'CorrectTrigger',
   RebuildOverdue: 'ReadPipeline',
 };

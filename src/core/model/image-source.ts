@@ -31,6 +31,12 @@ export function readKey(content: SecretContent, key: string): SecretValue | { re
   return { text, line: text.trim() };
 }
 
+/** Reads a token, an address or a signing key, which is never empty: whoever can guess an empty signing key could sign, too. */
+export function readLine(content: SecretContent, key: string): Pick<SecretValue, 'line'> | { readonly why: string } {
+  const found = readKey(content, key);
+  return 'line' in found && found.line === '' ? { why: `has nothing under the key ${key}` } : found;
+}
+
 /** The Secrets to try before the service's own credentials, in this order. */
 export interface PullAccess {
   readonly secrets: readonly PullSecret[];

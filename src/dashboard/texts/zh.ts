@@ -178,6 +178,7 @@ export const zh: Texts = {
     BringDigest: '按摘要固定：重新构建的镜像在由 pin: Digest 的 ImagePolicy 更新或有人写明其摘要后才会运行',
     BringToInit: '在初始化容器中运行：仅当 ImagePolicy 的目标设置 initContainers: true 时，重新构建的镜像才会到达',
     ReadRollout: '查看新 Pod 为何失败，然后推送修复后的基础镜像或镜像',
+    AwaitAcceptance: '等待：在一天之内会再次请求 CI 系统；如果消息说明了它没有接受请求的原因，请改正',
     WaitForRebuild: '等待：重新构建的镜像通过它自己的推送到来',
     WaitForWave: '等待其工作负载的批次',
     WaitForRollout: '等待：其工作负载正在发布',

@@ -1,7 +1,7 @@
 /** A check by an endpoint: a signed CloudEvent, answered with a verdict. */
 import { z } from 'zod';
 import { defined } from '../../core/model/defined.ts';
-import { readKey } from '../../core/model/image-source.ts';
+import { readLine } from '../../core/model/image-source.ts';
 import type { CheckQuestion } from '../../core/model/rollout-check.ts';
 import { signEvent } from '../../core/model/signed-event.ts';
 import { exchange } from '../proxy/exchange.ts';
@@ -61,8 +61,7 @@ async function readSigningKey(
   signal: AbortSignal,
   { readSecret }: CheckMeans,
 ): Promise<string> {
-  const found = readKey(await readSecret({ namespace, name }, { refresh: false, signal }), key);
+  const found = readLine(await readSecret({ namespace, name }, { refresh: false, signal }), key);
   if ('why' in found) throw new Error(`the Secret ${name} ${found.why}`);
-  if (found.line === '') throw new Error(`the Secret ${name} has no key ${key}`);
   return found.line;
 }

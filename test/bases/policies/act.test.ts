@@ -32,6 +32,12 @@ describe('act', () => {
     });
   });
 
+  it('does not promise a restart to an image that is named by its digest', async () => {
+    const web = imageOf('web', { tag: 'main', isPinned: true });
+    const { stateOf } = await run({ onNewBase: [{ restart: { images: ['*'] } }] }, [web]);
+    assert.equal(stateOf(web)?.message, 'its workloads name it by its digest, which a restart does not change');
+  });
+
   it('still shows which restart has failed after the base was rejected for it', async () => {
     const web = imageOf('web', { tag: 'main' });
     const [{ workload } = { workload: undefined }] = web.workloads;

@@ -33,7 +33,7 @@ async function push(pods: Partial<RunningPods>, more: object = {}) {
 
 describe('an image is behind while pods run the one before', () => {
   for (const [what, pods, message] of [
-    ['of a paused workload', { rollout: { ...complete, haltedBecause: 'it is paused' } }, /it is paused/],
+    ['of a paused workload', { rollout: { ...complete, haltedBecause: 'it is paused' } }, /^Deployment shop\/web: it is paused$/],
     ['of a workload that does not pull the image at each start', { pullsAlways: [] }, /imagePullPolicy: Always for web/],
     [
       'of a workload whose restart came to nothing',

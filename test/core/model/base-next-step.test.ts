@@ -25,6 +25,7 @@ const rows: readonly (readonly [name: string, subject: Partial<StepSubject>, ste
   ['a rule', { state: 'Refused', action: 'rebase', reason: 'EntrypointChanged' }, 'AllowOrRebuild'],
   ['something that no rule allows', { state: 'Refused', action: 'rebase', reason: 'LayersDiffer' }, 'Correct'],
   ['no source', { state: 'Behind', action: 'trigger', reason: 'SourceUnknown' }, 'NameSource'],
+  ['not accepted by the CI system yet', { state: 'Requested', action: 'trigger', reason: 'RebuildPending' }, 'AwaitAcceptance'],
   ['refused by the CI system', { state: 'Failed', action: 'trigger', reason: 'RebuildRefused' }, 'CorrectTrigger'],
   ['a rebuild that is late', { state: 'RebuildOverdue', action: 'trigger', reason: 'RebuildOverdue' }, 'ReadPipeline'],
   ['a rollout that failed', { state: 'Failed', action: 'rebase', reason: 'RolloutFailed' }, 'ReadRollout'],

@@ -19,7 +19,9 @@ describe('the endpoint of a check', () => {
   after(() => endpoint.stop());
 
   const readSecret = async ({ namespace, name }: { namespace: string; name: string }) =>
-    namespace === 'shop' && name === 'checks' ? { data: { key: Buffer.from(`${key}\n`).toString('base64') } } : { why: 'does not exist' };
+    namespace === 'shop' && name === 'checks'
+      ? { data: { key: Buffer.from(`${key}\n`).toString('base64'), empty: '' } }
+      : { why: 'does not exist' };
   const ask = (url = endpoint.url, from = secret, hosts = [endpoint.host]) =>
     createAskCheck(meansOf({ hosts, readSecret }))(requestOf({ kind: 'http', url, secret: from }));
 
@@ -65,6 +67,7 @@ describe('the endpoint of a check', () => {
     const count = endpoint.events.length;
     assert.match((await ask(undefined, { name: 'other', key: 'key' })).message, /Secret other does not exist/);
     assert.match((await ask(undefined, { name: 'checks', key: 'constructor' })).message, /has no key constructor/);
+    assert.match((await ask(undefined, { name: 'checks', key: 'empty' })).message, /has nothing under the key empty/);
     assert.equal(endpoint.events.length, count);
   });
 });

@@ -1,5 +1,6 @@
 /** What is said about base images, in Chinese. */
 export const basesZh: Readonly<Record<string, string>> = {
+  'its workloads name it by its digest, which a restart does not change': '它的工作负载按摘要引用它，重启不会改变它',
   'its workloads are restarted when the tag has an image on the new base': '标签有了基于新基础镜像的镜像时，重启它的工作负载',
   'it waits for {0}': '它等待{0}',
   'mode: DryRun: {0} would apply': 'mode: DryRun：会执行 {0}',
@@ -58,8 +59,8 @@ export const basesZh: Readonly<Record<string, string>> = {
   '{0} is deleted when nothing runs it any more': '不再有工作负载运行 {0} 时删除它',
   'its digest cannot be read: {0}': '无法读取它的摘要：{0}',
   'the registry does not have {0}:{1}': '镜像仓库中没有 {0}:{1}',
-  '{0} runs the image before, and a restart may not pull the new one: set imagePullPolicy: Always for {1}':
-    '{0} 运行之前的镜像，重启可能不会拉取新的：请为 {1} 设置 imagePullPolicy: Always',
+  'it runs the image before, and a restart may not pull the new one: set imagePullPolicy: Always for {0}':
+    '它运行之前的镜像，重启可能不会拉取新的：请为 {0} 设置 imagePullPolicy: Always',
   'its annotation kubectl.kubernetes.io/restartedAt is no time of a restart: restart it with kubectl':
     '它的注解 kubectl.kubernetes.io/restartedAt 不是重启的时间：请用 kubectl 重启它',
   'it was restarted for {0} at {1}, and its pods run the image before: restart it with kubectl':
@@ -101,7 +102,7 @@ export const basesZh: Readonly<Record<string, string>> = {
   '{0} has changed meanwhile': '{0} 在此期间被修改',
   'the window that opens at {0}': '在 {0} 开放的时间窗口',
   'their wave': '它们的批次',
-  'pods of {0} still run the image before, and wait for {1}': '{0} 的 Pod 仍运行之前的镜像，等待{1}',
+  'its pods still run the image before, and wait for {0}': '它的 Pod 仍运行之前的镜像，等待{0}',
   'the base failed and is not used again{0}: {1}': '该基础镜像失败，不再使用{0}：{1}',
   'the canaries have rolled out': '金丝雀完成滚动更新',
   'the wave of its workloads comes': '轮到它的工作负载的批次',
@@ -146,6 +147,7 @@ export const basesZh: Readonly<Record<string, string>> = {
   'the image cannot be read: {0}': '无法读取该镜像：{0}',
   'reading an image of {0}: the registry does not have its configuration {1}': '读取 {0} 的镜像：镜像仓库中没有它的配置 {1}',
   'has no key {0}': '没有键 {0}',
+  'has nothing under the key {0}': '键 {0} 的内容为空',
   'so it does nothing for this policy: remove that, or wait for a version that does':
     '因此不为该策略做任何事：请移除它，或等待支持它的版本',
   'spec.onNewBase: a trigger needs a CI system': 'spec.onNewBase：trigger 需要一个 CI 系统',

@@ -18,6 +18,7 @@ export const deliveriesZh: Readonly<Record<string, string>> = {
   'it takes too much work: shorten its loops or its texts': '它的计算量过大：请缩短循环或文本',
   'the Secret {0} {1}': 'Secret {0} {1}',
   'the Secret {0} has no key {1}': 'Secret {0} 没有键 {1}',
+  'the Secret {0} has nothing under the key {1}': 'Secret {0} 的键 {1} 的内容为空',
   'the key {0} of the Secret {1} holds no URL': 'Secret {1} 的键 {0} 中不是 URL',
   'the host of its URL is not allowed: ask the operator to add it to notifications.hosts of the configuration':
     '不允许它的 URL 的主机：请管理员将其加入配置的 notifications.hosts',

@@ -42,6 +42,7 @@ export const rebaseZh: Readonly<Record<string, string>> = {
   'nothing permits to push {0}: {1}': '没有推送 {0} 的许可：{1}',
   'Secret {0}/{1} {2}: it must allow to push to {3}': 'Secret {0}/{1} {2}：它必须允许推送到 {3}',
   'Secret {0}/{1} has no key {2}': 'Secret {0}/{1} 没有键 {2}',
+  'Secret {0}/{1} has nothing under the key {2}': 'Secret {0}/{1} 的键 {2} 的内容为空',
   'key {0} of Secret {1}/{2}': '密钥 {0}，来自 Secret {1}/{2}',
   'reading manifests and configurations': '读取清单和配置',
   'mounting {0} layers of the base': '挂载基础镜像的 {0} 层',
