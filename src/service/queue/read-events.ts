@@ -3,6 +3,7 @@ import type { Job, JobType, Queue } from 'bullmq';
 import { defined } from '../../core/model/defined.ts';
 import type { RedisConnection } from './connection.ts';
 import { eventKeys, isOfRepository, readHash, readJob, type EventRecord, type PushRecord, type PushState } from './event-record.ts';
+import { withBrought } from './brought-results.ts';
 import { createKnownRecords } from './known-records.ts';
 import { isUnderstood, type PushJob } from './jobs.ts';
 import { openQueue, type QueueAccess } from './producer.ts';
@@ -47,7 +48,18 @@ export function createEventReader(access: QueueAccess): EventReader {
   const queue = openQueue<PushJob>('push', access);
 
   const read = createKnownRecords();
-  const readRecord = async (id: string) => readHash(await redis.hgetall(keys.hash(id)));
+  const readRecords = async (ids: readonly string[]) => {
+    const hashes = await readHashes(redis, ids, keys.hash);
+    return new Map(ids.flatMap((id, index) => recordIn(id, hashes[index])));
+  };
+  const recordIn = (id: string, hash: Readonly<Record<string, string>> = {}) => {
+    const record = read(id, hash);
+    return record === undefined ? [] : [[id, record] as const];
+  };
+  const readRecord = async (id: string) => {
+    const record = readHash(await redis.hgetall(keys.hash(id)));
+    return record && (await withBrought([record], readRecords))[0];
+  };
 
   return {
     async get(id) {
@@ -69,8 +81,13 @@ export function createEventReader(access: QueueAccess): EventReader {
       const queued = sortedAfter(before, await readQueued(queue));
       const references = merge([...indexes.map((key) => walk(redis, key, before)), each(queued)]);
       for await (const page of pagesOf(references)) {
-        const hashes = await readHashes(redis, page, keys.hash);
-        const records = page.flatMap(({ id, queued }, index) => read(id, hashes[index] ?? {}) ?? queued ?? []);
+        const hashes = await readHashes(
+          redis,
+          page.map(({ id }) => id),
+          keys.hash,
+        );
+        const found = page.flatMap(({ id, queued }, index) => read(id, hashes[index] ?? {}) ?? queued ?? []);
+        const records = await withBrought(found, readRecords);
         yield records.filter((record) => repository === undefined || isOfRepository(record, repository));
       }
     },
@@ -125,16 +142,16 @@ function stateOf(state: string): PushState | undefined {
   return state === 'failed' ? 'failed' : 'queued';
 }
 
-/** The hashes of a page in its order; empty ones of events without a record. */
+/** The hashes of events in their order; empty ones of events without a record. */
 async function readHashes(
   redis: RedisConnection,
-  page: readonly Reference[],
+  ids: readonly string[],
   keyOf: (id: string) => string,
 ): Promise<readonly Readonly<Record<string, string>>[]> {
   const pipeline = redis.pipeline();
-  for (const { id } of page) pipeline.hgetall(keyOf(id));
+  for (const id of ids) pipeline.hgetall(keyOf(id));
   const answers = (await pipeline.exec()) ?? [];
-  return page.map((_, index) => {
+  return ids.map((_, index) => {
     const [error, hash] = answers[index] ?? [new Error('Redis did not answer')];
     if (error) throw error;
     return hash as Record<string, string>;

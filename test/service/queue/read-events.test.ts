@@ -81,6 +81,43 @@ test('an event contains all its results', async () => {
 
 const notice: GivenUpNotice = { target: 'ops', kind: 'Updated', reason: 'NotAccepted', at: new Date(at).toISOString() };
 
+test('a push whose image had to wait shows what has become of the image since, which is recorded with the push that brought it first', async () => {
+  const { log, reader } = start();
+  const later = (seconds: number) => new Date(at + seconds * 1_000).toISOString();
+  const waits: PolicyResult = { kind: 'waiting', reason: 'WavePause', message: 'waits', at: later(5), stage: 'guard', broughtBy: 'first' };
+  await log.matched(event('first'), ['shop/web']);
+  await log.recordResult('first', 'shop/web', result);
+  await log.matched(event('second', { seconds: 5 }), ['shop/web']);
+  await log.recordResult('second', 'shop/web', waits);
+  await log.matched(event('lost', { seconds: 6 }), ['shop/web']);
+  await log.recordResult('lost', 'shop/web', { ...waits, broughtBy: 'expired' });
+  const shown = async () => {
+    const listed = new Map((await read(reader)).map((record) => [record.event.id, record]));
+    assert.deepEqual(await reader.get('second'), listed.get('second'));
+    return ['second', 'lost'].map((id) => {
+      const record = listed.get(id);
+      const found = record === undefined || record.state === 'ignored' ? undefined : record.results.get('shop/web');
+      return [found?.reason, found?.changes];
+    });
+  };
+  assert.deepEqual(await shown(), [
+    ['WavePause', undefined],
+    ['WavePause', undefined],
+  ]);
+  const change = {
+    workload: { kind: 'Deployment', namespace: 'shop', name: 'web' },
+    container: 'web',
+    index: 0,
+    from: 'web:1',
+    to: 'web:2',
+  };
+  await log.recordResult('first', 'shop/web', { ...result, reason: 'RolledOut', stage: 'rollout', at: later(9), changes: [change] });
+  assert.deepEqual(await shown(), [
+    ['RolledOut', undefined],
+    ['WavePause', undefined],
+  ]);
+});
+
 test('an event shows each notification about it that was given up once, until the notification expires', async () => {
   const { log, reader, prefix } = start();
   await log.matched(event('a'), ['shop/web', 'shop/api']);
