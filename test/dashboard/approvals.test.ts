@@ -121,7 +121,7 @@ test('the images chosen on the approvals page are rejected with a reason', async
   const choice = `shop/api 1.1.0 ${digestOf('a')}`;
   const { text } = await submit('/approvals/confirm', { choice, decision: 'reject' });
   assert.match(text, /Reject this image\?/);
-  assert.match(text, /<input name="reason"[^>]* required/);
+  assert.match(text, /<input name="reason"[^>]* placeholder="Why\? \(required\)" required/);
   const done = await submit('/approvals', { choice, decision: 'reject', reason: 'breaks the login' });
   assert.match(done.text, /shop\/api/);
   const annotations = JSON.stringify(patched);

@@ -5,8 +5,9 @@ import type { Query } from '../page.ts';
 import type { Texts } from '../texts/en.ts';
 
 export function reasonField(texts: Texts, isRequired = false): Html {
+  const hint = isRequired ? texts.whyActsNeeded : texts.whyActsHint;
   return html`<label class="wide"
-    >${texts.whyActs} <input name="reason" maxlength=${maxReason} placeholder=${texts.whyActsHint} required=${isRequired}
+    >${texts.whyActs} <input name="reason" maxlength=${maxReason} placeholder=${hint} required=${isRequired}
   /></label>`;
 }
 

@@ -150,6 +150,7 @@ export const policyEn = {
     `Last requested: ${action}, by ${user}${reason === undefined ? '' : `: “${reason}”`}`,
   whyActs: 'Reason',
   whyActsHint: 'Why? (optional)',
+  whyActsNeeded: 'Why? (required)',
   actionDone: (action: string) => `Done: ${action}.`,
   actionFailed: (action: string, why: string) => `${action}: ${why}`,
   noRollback: 'nothing was rolled back. The Events of the policy say why.',

@@ -138,6 +138,7 @@ export const policyZh: Translated<typeof policyEn> = {
   requestedBy: (action, user, reason) => `最近请求：${action}，由 ${user} 发起${reason === undefined ? '' : `：“${reason}”`}`,
   whyActs: '原因',
   whyActsHint: '为什么？（可选）',
+  whyActsNeeded: '为什么？（必填）',
   actionDone: (action) => `已完成：${action}。`,
   actionFailed: (action, why) => `${action}：${why}`,
   noRollback: '没有回滚任何内容。原因见策略的 Events。',
