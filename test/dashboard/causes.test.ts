@@ -56,6 +56,16 @@ test('a cause that should pass by itself is shown unfolded while there is no oth
   assert.doesNotMatch(text, /verdict good/);
 });
 
+test('an image that somebody rejected, or had rolled back, is not said to have failed', async (t) => {
+  const lastTransitionTime = new Date(eventTime).toISOString();
+  const message = '1.3.0 was rejected by dana. Push something newer, or release it';
+  const conditions = [{ type: 'Held', status: 'True', reason: 'RejectedDigest', message, lastTransitionTime }] as const;
+  const held = policyOf({ name: 'held', status: { conditions, latest: { tag: '1.3.0', selectedAt: lastTransitionTime } } });
+  const { text } = await openDashboard(t, { policies: { all: () => [held] } }).get('/');
+  assert.match(text, /:1\.3\.0 is rejected, and is not tried again/);
+  assert.doesNotMatch(text, /failed, and/);
+});
+
 test('the first page shows causes also without Redis', async (t) => {
   const { installation, ...options } = exampleOptions();
   const away = () => Promise.reject(new Error('Redis is away'));

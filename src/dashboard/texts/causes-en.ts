@@ -9,7 +9,7 @@ export const causesEn = {
   urgencies: { Broken: 'Broken', Blocked: 'Blocked', Warning: 'Warning', Passing: 'Passing' } satisfies Record<Urgency, string>,
   sentences: {
     RolloutFailed: (image: string) => `${image} fails its rollout`,
-    RejectedDigest: (image: string) => `${image} failed, and is not tried again`,
+    RejectedDigest: (image: string) => `${image} is rejected, and is not tried again`,
     RolloutRetry: (image: string) => `${image} is tried again: its rollout failed for another reason than the image`,
     RetriesExhausted: (image: string) => `${image} failed several times for another reason than the image`,
     FixAvailable: (image: string) => `${image} fixes vulnerabilities of what runs`,

@@ -6,7 +6,7 @@ export const causesZh: Translated<typeof causesEn> = {
   urgencies: { Broken: '故障', Blocked: '受阻', Warning: '警告', Passing: '自行恢复' },
   sentences: {
     RolloutFailed: (image) => `${image} 发布失败`,
-    RejectedDigest: (image) => `${image} 曾失败，不再尝试`,
+    RejectedDigest: (image) => `${image} 已被拒绝，不再尝试`,
     RolloutRetry: (image) => `${image} 将再次尝试：发布失败的原因不在镜像`,
     RetriesExhausted: (image) => `${image} 因镜像以外的原因多次失败`,
     FixAvailable: (image) => `${image} 修复了运行版本的漏洞`,
