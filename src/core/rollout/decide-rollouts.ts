@@ -14,7 +14,7 @@ import { isWaveWait } from '../model/wave-wait.ts';
 import { refusedRollbacks, rollbacksOf, whyNoRollback, type RefusedRollback } from './automatic-rollback.ts';
 import { withBegunChecks } from './evaluate-change.ts';
 import { progressOf, type RolloutProgress } from './count-rollouts.ts';
-import { isRecorded } from './current-rollouts.ts';
+import { isRecorded, newestOf } from './current-rollouts.ts';
 import type { Finding } from './examine-rollouts.ts';
 import { failureOf, isSameEntry, recordFindings, rejectRolledBack } from './record-results.ts';
 
@@ -112,12 +112,11 @@ function resultsOf(policy: ImagePolicy, after: PolicyStatus, findings: readonly 
   return { before, after, results, completed: completedBy(before, after, findings) };
 }
 
-/** Whether no rollout of the image of a change is under way: rollouts are counted for the image that was applied last. */
-function isComplete(after: PolicyStatus, entry: HistoryEntry): boolean {
-  const { history = [], rollouts } = after;
-  const isIts = (one: HistoryEntry | undefined) => one?.tag === entry.tag && isSameWhole(one, entry);
-  if (!isIts(history[0])) return !history.some((one) => isIts(one) && one.result === 'Applied');
-  return (rollouts?.progressing ?? 0) === 0;
+/** Whether no rollout of the image of a change is under way. The history has no room for all of them: those of other images that it holds do not count. */
+function isComplete({ history = [], rollouts }: PolicyStatus, { tag, ...image }: HistoryEntry): boolean {
+  const open = newestOf(history).filter(({ result }) => result === 'Applied');
+  const others = open.filter((one) => one.tag !== tag || !isSameWhole(one, image));
+  return others.length === open.length && (rollouts?.progressing ?? 0) <= new Set(others.map(workloadKey)).size;
 }
 
 /** Whether the image of a change waits for its next wave. */
