@@ -31,8 +31,10 @@ const installation = {
   announcements: () => Promise.resolve([]),
 };
 const records = [
+  ignoredOf('event-number-00003', 6, { reason: 'OtherEvent', message: 'not a push: <b>' }),
+  ignoredOf('event-number-00004', 6, { receiver: 'ci', reason: 'OtherEvent', message: 'not a push: pull' }),
   recordOf('event-number-00001', 5, { 'shop/ready': 'updated' }),
-  ignoredOf('event-number-00002', 4, { message: 'pushed by <b>' }),
+  ignoredOf('event-number-00002', 4, { message: 'pushed by digest' }),
 ];
 
 /** The card of each receiver by its name. */
@@ -53,12 +55,13 @@ test('the setup page shows for each receiver whether it delivers, refuses, or wa
 test('the setup page shows why a delivery was refused or ignored', async (t) => {
   const { prod = '', ci = '' } = await cards(t);
   assert.match(ci, /<code>401<\/code>\s*<span class="why">the secret is another one/);
-  assert.match(prod, /pushed by &lt;b>/);
+  assert.match(prod, /not a push: &lt;b>/);
   assert.doesNotMatch(prod, /<code>401/);
 });
 
-test('the setup page shows for each receiver its URL, its last push and the guide of its provider', async (t) => {
-  const { prod = '', new: fresh = '' } = await cards(t);
+test('the setup page shows for each receiver its URL, its last push, which no pull is, and the guide of its provider', async (t) => {
+  const { prod = '', ci = '', new: fresh = '' } = await cards(t);
+  assert.doesNotMatch(ci, /href="\/events/);
   assert.match(prod, /data-copy="https:\/\/hooks\.example\.com\/webhooks\/prod"/);
   assert.match(prod, /href="\/events\/event-number-00001"/);
   assert.match(fresh, /href="[^"]*\/docs\/receivers\/ghcr\.md"/);

@@ -60,13 +60,21 @@ async function readReceivers(api: Api): Promise<Read> {
     api.read(getReceivers),
     api.read(getEvents, { limit: 100 }).catch(() => ({ events: [] })),
   ]);
-  const last = new Map(recent.events.toReversed().map((event) => [event.receiver, event]));
+  const last = new Map(
+    recent.events
+      .filter(isPush)
+      .toReversed()
+      .map((event) => [event.receiver, event]),
+  );
   // One busy receiver may have all recent events. For each of the others the API examines four times as many.
   const missing = receivers.filter(({ name }) => !last.has(name)).slice(0, maxAsked);
   const older = await Promise.all(
-    missing.map(async ({ name }) => api.read(getEvents, { receiver: name, limit: 1 }).catch(() => ({ events: [] }))),
+    missing.map(async ({ name }) => api.read(getEvents, { receiver: name, limit: 20 }).catch(() => ({ events: [] }))),
   );
-  for (const { events } of older) for (const event of events) last.set(event.receiver, event);
+  for (const { events } of older) {
+    const found = events.find(isPush);
+    if (found !== undefined) last.set(found.receiver, found);
+  }
   const ignored = new Map(
     await Promise.all(
       receivers.slice(0, maxAsked).map(async ({ name }) => {
@@ -76,6 +84,11 @@ async function readReceivers(api: Api): Promise<Read> {
     ),
   );
   return { receivers, ...rest, last, ignored };
+}
+
+/** A registry may tell of pulls, scans and deletions as well. */
+function isPush({ outcome, reason }: PushEvent): boolean {
+  return outcome !== 'ignored' || reason !== 'OtherEvent';
 }
 
 function showReceivers({ receivers, last, ignored }: Read, { webhookUrl }: PageSettings, texts: Texts): Html {
