@@ -16,7 +16,7 @@ import type { Condition } from './policy-status.ts';
  * | Waiting          | Reconciling for another reason: a window, a minimum age, a retry                |
  * | Held             | an image is held back until somebody acts                                       |
  * | Ready            | all targets run the selected image                                              |
- * | Unknown          | not reconciled yet                                                              |
+ * | Unknown          | not reconciled yet, or not since it was resumed                                 |
  */
 export const policyStates = [
   'Failed',
@@ -52,6 +52,6 @@ export function stateFrom(isSuspended: boolean, conditions: readonly Condition[]
     case 'Reconciling':
       return found.reason === 'Progressing' ? 'Progressing' : 'Waiting';
     default:
-      return found.status === 'True' ? 'Ready' : 'Unknown';
+      return found.status === 'True' && found.reason !== 'Suspended' ? 'Ready' : 'Unknown';
   }
 }
