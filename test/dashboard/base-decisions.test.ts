@@ -74,7 +74,10 @@ test('an approval of a base that would not count is refused on the page with the
 
 test('a base that waits for approval is rejected with a reason', async (t) => {
   const { get, submit, patched } = await open(t, basePolicy('ada'));
-  assert.match((await get('/bases/platform/java/reject')).text, /Reject 21\.0\.7@sha256:b+\?.*<input name="reason"[^>]* placeholder="Why\? \(required\)" required/s);
+  assert.match(
+    (await get('/bases/platform/java/reject')).text,
+    /Reject 21\.0\.7@sha256:b+\?.*<input name="reason"[^>]* placeholder="Why\? \(required\)" required/s,
+  );
   assert.equal((await submit('/bases/platform/java/reject', { tag, digest, reason: 'breaks the login' })).status, 303);
   assert.match(JSON.stringify(patched), /"operator\.technomad\.dev\/request-reason":"reject 21\.0\.7@[^"]* breaks the login"/);
 });

@@ -6,7 +6,7 @@ import { recognizeImages, requireRead } from '../recognize/recognize-images.ts';
 import type { FactsReader } from '../recognize/facts-reader.ts';
 import { cut, listFew } from '../../core/model/text.ts';
 import { maxLengths } from '../../core/model/status-fields.ts';
-import { formatWorkload, type WorkloadRef } from '../../core/model/workload.ts';
+import type { WorkloadRef } from '../../core/model/workload.ts';
 import { type ConsentSources, evaluateConsent, needsConsent, type ConsentRules } from '../../core/plan/consent.ts';
 import { isReleased } from '../../core/plan/guards/released.ts';
 import { evaluateRollout } from '../../core/rollout/evaluate-rollout.ts';
