@@ -56,6 +56,12 @@ test('each page on which a base can be approved shows as text who has approved i
   assert.match(text, /href="\/bases\/platform\/java\/approve".*href="\/bases\/platform\/java\/reject"/s);
 });
 
+test('the first page shows a base that waits for approval', async (t) => {
+  const { get } = await open(t, basePolicy('ada'));
+  const { text } = await get('/');
+  assert.match(text, /Bases that wait for approval.*href="\/bases\/platform\/java".*21\.0\.7.*href="\/approvals"/s);
+});
+
 test('each page on which a base can be approved shows its commits', async (t) => {
   const { get } = openDashboard(t, { added: { features: ['bases'], routes: createBaseRoutes(sampleView()) } });
   const compare =

@@ -2,13 +2,14 @@ import type { z } from 'zod';
 import { getCauses } from '../../service/api/routes/causes.ts';
 import { getOverview } from '../../service/api/routes/installation.ts';
 import { getPolicies } from '../../service/api/routes/policies.ts';
+import { baseReads, type BaseSummary } from '../../service/api/base-view.ts';
 import type { PolicySummary } from '../../service/api/policy-view.ts';
 import type { Api } from '../api-client.ts';
 import { html, type Html } from '../html.ts';
-import type { Caller, Page, Rights } from '../page.ts';
+import { type Caller, hasSection, type Page, type Rights } from '../page.ts';
 import { actedBy, showCause, whyNoStep } from '../parts/causes.ts';
 import { figures } from '../parts/figures.ts';
-import { ago, policyLink, tagOf } from '../parts/inline.ts';
+import { ago, baseLink, policyLink, tagOf } from '../parts/inline.ts';
 import { ifPermitted, partOf } from '../parts/problem.ts';
 import type { Texts } from '../texts/en.ts';
 
@@ -25,8 +26,10 @@ export const now: Page = {
     const found = await api.read(getCauses);
     // Each part is shown, or says why it cannot be read: without Redis, only the figures are missing.
     const waiting = api.read(getPolicies, { state: 'ApprovalRequired', limit: shown, sort: 'changed' });
-    const [approvable, activity, ...parts] = await Promise.all([
+    const bases = hasSection(caller, 'bases') ? api.read(baseReads.list, { state: 'ApprovalRequired', limit: shown }) : undefined;
+    const [approvable, waitingBases, activity, ...parts] = await Promise.all([
       ifPermitted(waiting),
+      bases && ifPermitted(bases),
       partOf(api.read(getOverview), (overview) => figures(overview, texts)),
       partOf(api.read(getPolicies, { state: 'Progressing', limit: shown, sort: 'changed' }), (list) => showRolling(list, texts)),
       partOf(readChanged(api), (changed) => showChanged(changed, texts)),
@@ -37,7 +40,10 @@ export const now: Page = {
         const own = { ...caller, rights };
         const body = html`
           ${verdict(found, texts)} ${showCauses(found, own, texts)}
-          <div class="columns">${await partOf(waiting, (list) => showWaiting(list, own, texts))} ${parts}</div>
+          <div class="columns">
+            ${await partOf(waiting, (list) => showWaiting(list, own, texts))}
+            ${waitingBases !== undefined && showWaitingBases(waitingBases.bases, texts)} ${parts}
+          </div>
           ${activity}
         `;
         return { title: texts.now, body, isLive: true, followed: ['policies', 'pushes', 'activity', 'refusals'] };
@@ -97,10 +103,10 @@ function list(causes: Causes['causes'], caller: Own, texts: Texts): Html {
 
 type List = z.output<typeof getPolicies.answer>;
 
-function shortList(
+function shortList<T extends PolicySummary | BaseSummary>(
   title: Html | string,
-  policies: readonly PolicySummary[],
-  row: (policy: PolicySummary) => Html,
+  policies: readonly T[],
+  row: (policy: T) => Html,
   rest: Html | false,
 ): Html {
   if (policies.length === 0) return html``;
@@ -128,6 +134,16 @@ function showWaiting({ policies, counts }: List, { rights }: Own, texts: Texts):
       <a class="button" href="/approvals">${texts.approvals}: ${count}</a>${' '}
       ${count > 1 && policies.some((policy) => rights.may('approve', policy)) && html`<a class="button" href="/approvals?choose=*">${texts.approveAll(count)}</a>`}
     </p>`,
+  );
+}
+
+/** The bases that wait for approval. */
+function showWaitingBases(bases: readonly BaseSummary[], texts: Texts): Html {
+  return shortList(
+    texts.basesToApprove,
+    bases,
+    (base) => html`${baseLink(base)} ${tagOf(base.pendingApproval)}${' '}<small>${ago(base.since)}</small>`,
+    html`<p><a class="button" href="/approvals">${texts.approvals}</a></p>`,
   );
 }
 
