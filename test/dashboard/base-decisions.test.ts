@@ -35,12 +35,17 @@ const basePolicy = (given: string) =>
     },
   });
 
-async function open(t: Parameters<typeof openDashboard>[0], policy: ReturnType<typeof basePolicy>) {
+async function open(
+  t: Parameters<typeof openDashboard>[0],
+  policy: ReturnType<typeof basePolicy>,
+  more: Parameters<typeof openDashboard>[1] = {},
+) {
   const view = sampleView({ all: () => [policy], find: () => policy });
   const dashboard = openDashboard(t, {
     auth: ann('get baseimagepolicies *', 'list baseimagepolicies *', 'patch baseimagepolicies *', 'list *', 'get *'),
     identification: sessions,
     added: { features: ['bases'], routes: createBaseRoutes(view) },
+    ...more,
   });
   await dashboard.submit('/sign-in', { token: 'anns-token' });
   return dashboard;
@@ -56,8 +61,10 @@ test('each page on which a base can be approved shows as text who has approved i
   assert.match(text, /href="\/bases\/platform\/java\/approve".*href="\/bases\/platform\/java\/reject"/s);
 });
 
-test('the first page shows a base that waits for approval', async (t) => {
-  const { get } = await open(t, basePolicy('ada'));
+test('the first page shows a base that waits for approval, or counts it where images wait as well', async (t) => {
+  const both = await (await open(t, basePolicy('ada'))).get('/');
+  assert.match(both.text, /href="\/approvals">Approvals: 2</);
+  const { get } = await open(t, basePolicy('ada'), { policies: { all: () => [] } });
   const { text } = await get('/');
   assert.match(text, /Bases that wait for approval.*href="\/bases\/platform\/java".*21\.0\.7.*href="\/approvals"/s);
 });

@@ -41,8 +41,7 @@ export const now: Page = {
         const body = html`
           ${verdict(found, texts)} ${showCauses(found, own, texts)}
           <div class="columns">
-            ${await partOf(waiting, (list) => showWaiting(list, own, texts))}
-            ${waitingBases !== undefined && showWaitingBases(waitingBases.bases, texts)} ${parts}
+            ${await partOf(waiting, (list) => showWaiting(list, waitingBases?.bases ?? [], { own, texts }))} ${parts}
           </div>
           ${activity}
         `;
@@ -121,8 +120,13 @@ function shortList<T extends PolicySummary | BaseSummary>(
   `;
 }
 
-function showWaiting({ policies, counts }: List, { rights }: Own, texts: Texts): Html {
+function showWaiting(
+  { policies, counts }: List,
+  bases: readonly BaseSummary[],
+  { own: { rights }, texts }: { readonly own: Own; readonly texts: Texts },
+): Html {
   const count = counts.ApprovalRequired ?? 0;
+  if (count === 0) return showWaitingBases(bases, texts);
   return shortList(
     texts.waitsForApproval,
     policies,
@@ -131,19 +135,19 @@ function showWaiting({ policies, counts }: List, { rights }: Own, texts: Texts):
           >${ago(policy.since)}</small
         >`,
     html`<p>
-      <a class="button" href="/approvals">${texts.approvals}: ${count}</a>${' '}
+      <a class="button" href="/approvals">${texts.approvals}: ${count + bases.length}</a>${' '}
       ${count > 1 && policies.some((policy) => rights.may('approve', policy)) && html`<a class="button" href="/approvals?choose=*">${texts.approveAll(count)}</a>`}
     </p>`,
   );
 }
 
-/** The bases that wait for approval. */
+/** The bases that wait for approval, where no image does: otherwise the button counts them, and its page shows them. */
 function showWaitingBases(bases: readonly BaseSummary[], texts: Texts): Html {
   return shortList(
     texts.basesToApprove,
     bases,
     (base) => html`${baseLink(base)} ${tagOf(base.pendingApproval)}${' '}<small>${ago(base.since)}</small>`,
-    html`<p><a class="button" href="/approvals">${texts.approvals}</a></p>`,
+    html`<p><a class="button" href="/approvals">${texts.approvals}: ${bases.length}</a></p>`,
   );
 }
 
