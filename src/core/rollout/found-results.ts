@@ -46,8 +46,16 @@ function goesOn({ history: [last] = [], rollouts, waiting, conditions = [] }: Po
 
 function failureOf(entry: HistoryEntry): FoundResult[] {
   const { result, failure } = entry;
-  if (result !== 'Failed' && result !== 'RolledBack') return [];
-  const [reason, what] = result === 'Failed' ? (['RolloutFailed', 'failed'] as const) : ([result, 'was rolled back'] as const);
-  const why = failure === undefined ? '' : `: ${failure.message}`;
-  return [{ entries: [entry], kind: 'stalled', reason, message: `${formatWorkload(entry)}: ${listImages([entry])} ${what}${why}` }];
+  if (failure === undefined || (result !== 'Failed' && result !== 'RolledBack')) return [];
+  const [workload, images] = [formatWorkload(entry), listImages([entry])];
+  return [
+    result === 'Failed'
+      ? {
+          entries: [entry],
+          kind: 'stalled',
+          reason: 'RolloutFailed',
+          message: `${workload}: the rollout of ${images} failed: ${failure.message}`,
+        }
+      : { entries: [entry], kind: 'stalled', reason: 'RolledBack', message: `${workload}: ${images} was rolled back: ${failure.message}` },
+  ];
 }

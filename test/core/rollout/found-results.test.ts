@@ -63,7 +63,7 @@ const rows: readonly (readonly [
   [
     'the image has failed on another workload',
     { history: [entryOf({ name: 'a', result: 'Failed', failure }), entryOf({ name: 'b', ...out })] },
-    ['RolloutFailed', ['a 1.3.0'], /^Deployment shop\/a: .*:1\.3\.0 failed: exit code 1$/],
+    ['RolloutFailed', ['a 1.3.0'], /^Deployment shop\/a: the rollout of .*:1\.3\.0 failed: exit code 1$/],
   ],
   [
     'it was rolled back',

@@ -75,29 +75,6 @@ test('a complete rollout is reported once, with the time since the push', async 
   );
 });
 
-test('a push is recorded as rolled out by the next try of a check that wrote the status, and then lost Redis', async () => {
-  const world = changedWorld(changedWorkload(rolledOut));
-  const job = jobOf(world);
-  const { eventLog } = world.ports.report;
-  const recordResult = () => Promise.reject(new Error('the connection broke'));
-  const broken = withPorts(world.ports, { report: { eventLog: { ...eventLog, recordResult } } });
-  await assert.rejects(processTask(job, contextOf(), broken), /the connection broke/);
-  assert.deepEqual([historyLines(world), world.results.size], [['Webhook RolledOut'], 0]);
-  await processTask(job, contextOf(), world.ports);
-  assert.equal(world.results.size, 0, 'a first try records only what it has found itself');
-  await processTask(job, contextOf({ failures: 1 }), world.ports);
-  const { reason, stage, isFound, message } = world.results.get('push-1 shop/web') ?? {};
-  assert.deepEqual([reason, stage, isFound, message], ['RolledOut', 'rollout', true, `${image}:1.3.0 is out on Deployment shop/web`]);
-});
-
-test('a push is recorded as rolled out by the next worker of a check whose first one died after it wrote the status', async () => {
-  const world = changedWorld(changedWorkload(rolledOut));
-  await reconcile(world);
-  world.results.clear();
-  await processTask(jobOf(world), contextOf({ wasLost: true }), world.ports);
-  assert.equal(world.results.get('push-1 shop/web')?.reason, 'RolledOut');
-});
-
 test('when the rollouts of several workloads are complete, the audit record names all of them', async () => {
   const world = createWorld();
   const names = ['web', 'worker'];

@@ -94,6 +94,7 @@ export const pushesZh: Readonly<Record<string, string>> = {
   '{0} is selected instead of {1}, which had to wait': '选中了 {0}，取代不得不等待的 {1}',
   '{0} was pushed after {1}, which had to wait': '{0} 在不得不等待的 {1} 之后推送',
   '{0} has replaced {1} before its rollout was complete': '在 {1} 的滚动更新完成之前，{0} 已取代了它',
+  '{0} has replaced {1} before it was out on all its workloads': '在 {1} 于其所有工作负载上完成滚动更新之前，{0} 已取代了它',
   '{0} is not seen to run {1} any more, and its rollout was not known to be complete':
     '{0} 看起来不再运行 {1}，而它的滚动更新当时是否完成并不清楚',
   '{0} before the rollout was complete': '{0}，发生在滚动更新完成之前',

@@ -10,6 +10,8 @@ export const rolloutsZh: Readonly<Record<string, string>> = {
   'it is no target of the policy': '它不是策略的目标',
   '{0} is out: {1}': '{0} 已完成滚动更新：{1}',
   'the rollout of {0} failed: {1}': '{0} 滚动更新失败：{1}',
+  '{0}: the rollout of {1} failed: {2}': '{0}：{1} 滚动更新失败：{2}',
+  '{0}: {1} was rolled back: {2}': '{0}：{1} 已回滚：{2}',
   '{0} is not watched: {1}': '不跟踪 {0}：{1}',
   '{0} took longer than {1} s: {2}': '{0} 超过了 {1} 秒：{2}',
   '{0} is not watched: its controller did not report the change before the timeout': '不跟踪 {0}：它的控制器在超时之前没有报告该修改',
