@@ -86,7 +86,7 @@ async function readReceivers(api: Api): Promise<Read> {
   return { receivers, ...rest, last, ignored };
 }
 
-/** A registry may tell of pulls, scans and deletions as well. */
+/** A registry may announce pulls, scans and deletions as well. */
 function isPush({ outcome, reason }: PushEvent): boolean {
   return outcome !== 'ignored' || reason !== 'OtherEvent';
 }
