@@ -4,7 +4,7 @@
  */
 import { isSameWhole } from '../model/companions.ts';
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
-import type { HistoryEntry, PolicyStatus } from '../model/policy-status.ts';
+import { maxListed, type HistoryEntry, type PolicyStatus } from '../model/policy-status.ts';
 import type { TargetSnapshot } from '../model/target-snapshot.ts';
 import { workloadKey, type Workload } from '../model/workload.ts';
 import { listImages } from '../plan/changed-images.ts';
@@ -112,11 +112,12 @@ function resultsOf(policy: ImagePolicy, after: PolicyStatus, findings: readonly 
   return { before, after, results, completed: completedBy(before, after, findings) };
 }
 
-/** Whether no rollout of the image of a change is under way. The history has no room for all of them: those of other images that it holds do not count. */
+/** Whether no rollout of the image of a change is under way. Those of other images do not count, unless the history is full: then it may lack some of this image. */
 function isComplete({ history = [], rollouts }: PolicyStatus, { tag, ...image }: HistoryEntry): boolean {
   const open = newestOf(history).filter(({ result }) => result === 'Applied');
   const others = open.filter((one) => one.tag !== tag || !isSameWhole(one, image));
-  return others.length === open.length && (rollouts?.progressing ?? 0) <= new Set(others.map(workloadKey)).size;
+  const ofOthers = history.length < maxListed ? new Set(others.map(workloadKey)).size : 0;
+  return others.length === open.length && (rollouts?.progressing ?? 0) <= ofOthers;
 }
 
 /** Whether the image of a change waits for its next wave. */

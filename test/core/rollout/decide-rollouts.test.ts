@@ -105,14 +105,17 @@ test('of many workloads, only the last one that completes reports that all are c
 
 test('an image is complete while another one rolls out on other workloads, and not while it does so itself', () => {
   const targets = ['web', 'api'].map((name) => ({ ...webDeployment, name }));
-  const isLast = (api: Partial<HistoryEntry>) => {
-    const status: PolicyStatus = { history: [entryOf({ name: 'api', ...api }), entryOf()] };
+  const isLast = (api: Partial<HistoryEntry>, earlier: readonly HistoryEntry[] = []) => {
+    const status: PolicyStatus = { history: [entryOf({ name: 'api', ...api }), entryOf(), ...earlier] };
     const rolling = changedWorkload(changedWorkload().rollout, { name: 'api' }, api.tag);
     const { results } = decide(policyOf({ spec: watchedSpec('Hold', { targets }), status }), changedWorkload(rolledOut), rolling);
     return results.results.find(({ workload }) => workload.name === 'web')?.isLast;
   };
-  assert.equal(isLast({ tag: '1.4.0', digest: digestOf('f'), to: 'registry.example.com/shop/web:1.4.0' }), true);
+  const other = { tag: '1.4.0', digest: digestOf('f'), to: 'registry.example.com/shop/web:1.4.0' };
+  assert.equal(isLast(other), true);
   assert.equal(isLast({}), false);
+  const earlier = Array.from({ length: 8 }, (_, index) => entryOf({ name: `other-${index}`, tag: '1.2.0', result: 'RolledOut' }));
+  assert.equal(isLast(other, earlier), false, 'a full history may lack changes of the image');
 });
 
 test('changes that the history does not hold are reported together, when all are complete', () => {
