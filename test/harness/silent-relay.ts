@@ -6,7 +6,9 @@ export type SilentRelay = {
   readonly port: number;
   /** From now on the connections that are open swallow what they are sent; new ones get through. */
   swallow(): void;
-  /** What was swallowed arrives now. */
+  /** From now on the answers to new connections are held back; those that are open get theirs. */
+  hold(): void;
+  /** What was swallowed or held back arrives now. */
   release(): void;
   stop(): void;
 };
@@ -15,6 +17,7 @@ export type SilentRelay = {
 export async function startSilentRelay(target: number): Promise<SilentRelay> {
   const sockets = new Set<Socket>();
   const pairs = new Map<Socket, Socket>();
+  let isHolding = false;
   const keep = (socket: Socket) => {
     sockets.add(socket);
     socket.on('error', () => socket.destroy());
@@ -25,7 +28,8 @@ export async function startSilentRelay(target: number): Promise<SilentRelay> {
     const upstream = connect({ port: target, host: '127.0.0.1', allowHalfOpen: true });
     keep(client);
     keep(upstream);
-    client.pipe(upstream).pipe(client);
+    client.pipe(upstream);
+    if (!isHolding) upstream.pipe(client);
     pairs.set(client, upstream);
     client.once('close', () => pairs.delete(client));
   });
@@ -36,7 +40,11 @@ export async function startSilentRelay(target: number): Promise<SilentRelay> {
     swallow() {
       for (const socket of sockets) socket.unpipe();
     },
+    hold() {
+      isHolding = true;
+    },
     release() {
+      isHolding = false;
       for (const [client, upstream] of pairs) {
         // Whoever was piped all the time must not be piped twice.
         client.unpipe().pipe(upstream);

@@ -18,15 +18,18 @@ export type RedisConnection = Redis | Cluster;
 /** The pause before the next connection, in ms. A connection may recover at any moment, so it is retried at short intervals, without end. */
 const retryStrategy = (times: number): number => Math.min(50 * times, 1_000);
 
-/** How long a worker waits for an answer before it considers the connection dead. Redis may let a worker wait for a job (`drainDelay`) for less than this. */
-const silenceMs = 45_000;
+/** How long a worker waits for an answer before it considers the connection dead. Redis lets a worker wait for a job for at most 10 s. */
+const silenceMs = 20_000;
 
 /**
  * Connects receivers of webhooks to Redis. Every command is answered or rejected: without delay when Redis is down, within `commandTimeoutMs` when it hangs. No
- * command waits in an offline queue, where a killed process would lose it.
+ * command waits in an offline queue, where a killed process would lose it. A connection that is silent for twice as long is replaced: when a node crashes,
+ * nothing closes it, and TCP gives up only after a quarter of an hour.
  */
 export function connectProducer(address: RedisAddress, commandTimeoutMs = 2_000): RedisConnection {
-  const connection = connect(address, { maxRetriesPerRequest: 1, connectTimeout: 2_000, reconnectOnError: andFail }, false);
+  // One command without an answer may be a busy disk.
+  const socketTimeout = 2 * commandTimeoutMs;
+  const connection = connect(address, { maxRetriesPerRequest: 1, connectTimeout: 2_000, socketTimeout, reconnectOnError: andFail }, false);
   ofEachServer(connection, (server) => {
     gatherWrites(server);
     limitCommands(server, commandTimeoutMs);
@@ -56,7 +59,8 @@ const andRepeat = (error: Error): false | 2 => isReadOnly(error) && 2;
 interface Patience {
   readonly maxRetriesPerRequest: number | null;
   readonly connectTimeout: number;
-  readonly socketTimeout?: number;
+  /** So long a connection waits for data before it is replaced. A server that hangs keeps it open, and another one may be the master by then. */
+  readonly socketTimeout: number;
   readonly reconnectOnError: (error: Error) => false | 1 | 2;
 }
 
@@ -81,9 +85,8 @@ function connect(address: RedisAddress, patience: Patience, enableOfflineQueue: 
     ...defined({ sentinelPassword }),
     // The Sentinels decide which server receives the pushes, so their connection is secured, too.
     ...(isSecure(url) && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
+    // Without `failoverDetector`: a failover that is announced while ioredis asks a Sentinel ends the connection for ever (ioredis 6.0.0).
     sentinelRetryStrategy: retryStrategy,
-    // A master that hangs keeps its connections open; the Sentinels report when it is no longer the master.
-    failoverDetector: true,
   });
 }
 

@@ -28,8 +28,7 @@ const bytesPerPush = 2_000;
 const shareBetweenChecks = 0.02;
 
 /**
- * Checks Redis once a second, when it connects or reconnects, and more often while much is stored. Webhooks rely on these checks and make none of their own. A
- * connection that receives no answers is replaced: when a node crashes, nothing closes it, and TCP gives up only after a quarter of an hour.
+ * Checks Redis once a second, when it connects or reconnects, and more often while much is stored. Webhooks rely on these checks and make none of their own.
  */
 export function monitorRedis(
   redis: RedisConnection,
@@ -50,7 +49,6 @@ export function monitorRedis(
     let next = await inspect(redis, prefix);
     // One timeout may be a busy disk; two in a row count as an outage.
     if (next.error === tooLate && current.reachable) next = await inspect(redis, prefix);
-    if (next.error === tooLate) await reconnect(redis, prefix);
     storedBytes -= seenBytes;
     isChecking = false;
     if (failure !== undefined) next = next.reachable ? { ...next, failure } : { ...next, error: failure.why, failure };
@@ -102,8 +100,8 @@ export async function inspect(redis: RedisConnection, prefix: string): Promise<R
     const server = await ownerOf(redis, prefix);
     const info = parseInfo(await server.info());
     if (info['role'] === 'slave') {
-      // The connection is replaced, because after a failover the address may belong to another server.
-      server.disconnect(true);
+      // The connection is replaced, because after a failover the address may belong to another server. ioredis ends one that asks a Sentinel for ever.
+      if (server.status === 'ready') server.disconnect(true);
       return { reachable: false, memoryShare: 0, error: 'Redis is a replica and takes no writes' };
     }
     const used = Number(info['used_memory'] ?? 0);
@@ -117,15 +115,6 @@ export async function inspect(redis: RedisConnection, prefix: string): Promise<R
     };
   } catch (error) {
     return { reachable: false, memoryShare: 0, error: describeRedisError(error) };
-  }
-}
-
-async function reconnect(redis: RedisConnection, prefix: string): Promise<void> {
-  try {
-    const server = await ownerOf(redis, prefix);
-    server.disconnect(true);
-  } catch {
-    // The Cluster does not name the server. The next check asks again.
   }
 }
 

@@ -171,7 +171,7 @@ test('the record continues in a folder that was emptied or edited by hand, and v
   await write();
   assert.match((await read()).verified.break?.why ?? '', /line 3 is missing/);
   // Also the last line, because Redis knows its hash.
-  writeFileSync(join(folder, '0000000004.jsonl'), readFileSync(join(folder, '0000000004.jsonl'), 'utf8').replace('ada', 'eve'));
+  writeFileSync(join(folder, '0000000004.jsonl'), readFileSync(join(folder, '0000000004.jsonl'), 'utf8').replace('"ada"', '"eve"'));
   rmSync(join(folder, '0000000001.jsonl'));
   rmSync(join(folder, '0000000002.jsonl'));
   await note('e');

@@ -1,6 +1,8 @@
 /** Sentinel and Cluster: what was acknowledged outlives a failover, and workers go on by themselves. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { test, type TestContext } from 'node:test';
+import { Redis } from 'ioredis';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import type { PushEvent } from '../../../src/core/model/push-event.ts';
 import { connectProducer, connectWorker, type RedisAddress } from '../../../src/service/queue/connection.ts';
@@ -13,6 +15,7 @@ import { startRedisCluster } from '../../harness/redis-cluster.ts';
 import { startRedisGroup, startSecureRedis } from '../../harness/redis-sentinel.ts';
 import { startRedis } from '../../harness/redis.ts';
 import { findOnPath } from '../../harness/run-command.ts';
+import { startSilentRelay } from '../../harness/silent-relay.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 
 const prefix = '{image-watcher}';
@@ -128,6 +131,30 @@ test('Sentinel: workers that wait for jobs when the master freezes receive those
   await waitFor('another master', async () => (await group.master()) !== old, patience);
   await add('two', 'three');
   await done('two', 'three');
+});
+
+test('Sentinel: connections that ask for the master while a failover is announced find the new one', { timeout: 240_000 }, async (t) => {
+  const group = await startRedisGroup();
+  const addCleanup = cleanerOf(t);
+  addCleanup(() => group.stop());
+  const [host, port = ''] = group.sentinel.split(':');
+  const relay = await startSilentRelay(Number(port));
+  addCleanup(() => relay.stop());
+  const address = { url: group.url, sentinels: [`${host}:${relay.port}`], cluster: false };
+  const { add } = startProducer(addCleanup, address, 0);
+  const { done } = startWorker(addCleanup, address);
+  await add('one');
+  await done('one');
+  const listener = new Redis(Number(port), host ?? '');
+  addCleanup(() => listener.disconnect());
+  await listener.subscribe('+switch-master');
+  const announced = once(listener, 'message');
+  relay.hold();
+  await group.servers[0].kill9();
+  await announced;
+  relay.release();
+  await add('two');
+  await done('two');
 });
 
 test('Cluster: what the replica of our slot confirmed survives its node, and work continues', { timeout: 240_000 }, async (t) => {
