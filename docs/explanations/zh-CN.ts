@@ -193,8 +193,8 @@ export const chinese: Readonly<Record<string, string>> = {
   'The container, or "volumes/NAME" for an image volume; absent if no container runs the image.':
     '容器，镜像卷则为 "volumes/NAME"；没有容器运行该镜像时不存在。',
   'The image that it runs.': '它运行的镜像。',
-  'UpToDate: the selected image runs. Kept: another image runs, for the reason in the message. Problem: the target cannot be updated.':
-    'UpToDate：运行选中的镜像。Kept：运行另一个镜像，原因见消息。Problem：无法更新该目标。',
+  'UpToDate: the selected image runs. Kept: another image runs, for the reason beside it. Problem: the target cannot be updated.':
+    'UpToDate：运行选中的镜像。Kept：运行另一个镜像，原因在旁。Problem：无法更新该目标。',
   'Why it is in this state, for people.': '供人阅读：为什么处于这种状态。',
   'Counts of containers; the list of targets has only the first 20.': '容器的数量；目标列表只包含前 20 个。',
   'All containers of the targets.': '更新目标的所有容器。',

@@ -90,8 +90,9 @@ const containerState = z
     state: z
       .enum(['UpToDate', 'Kept', 'Problem'])
       .describe(
-        'UpToDate: the selected image runs. Kept: another image runs, for the reason in the message. Problem: the target cannot be updated.',
+        'UpToDate: the selected image runs. Kept: another image runs, for the reason beside it. Problem: the target cannot be updated.',
       ),
+    reason: reason.exactOptional(),
     message: message('Why it is in this state, for people.').exactOptional(),
   })
   .describe('One container of one workload.');

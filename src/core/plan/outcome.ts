@@ -263,12 +263,20 @@ function statesOf(
     const place = { ...ref, container, companion: true };
     return to !== undefined && isDone ? { ...place, image: to, state: 'UpToDate' } : { ...place, image, state, ...defined({ message }) };
   });
-  return [...(isTold ? [] : [{ ...ref, state: 'Problem' as const, message: problem.message }]), ...stayed, ...changed, ...beside];
+  return [
+    ...(isTold ? [] : [{ ...ref, state: 'Problem' as const, reason: problem.reason, message: problem.message }]),
+    ...stayed,
+    ...changed,
+    ...beside,
+  ];
 }
 
-function stateOf({ reason, message }: UnchangedContainer, problem: TargetPlan['problem']): Pick<ContainerState, 'state' | 'message'> {
+function stateOf(
+  { reason, message }: UnchangedContainer,
+  problem: TargetPlan['problem'],
+): Pick<ContainerState, 'state' | 'reason' | 'message'> {
   if (reason === 'UpToDate') return { state: 'UpToDate' };
-  return { state: reason === 'NotComparable' || reason === problem?.reason ? 'Problem' : 'Kept', message };
+  return { state: reason === 'NotComparable' || reason === problem?.reason ? 'Problem' : 'Kept', reason, message };
 }
 
 /** The outcome of every reconcile of a suspended policy, without any request or change. Undefined for a policy that is not suspended. */

@@ -70,7 +70,9 @@ export function showChanges(old: PolicyStatus, changes: readonly NewImage[]): Ta
   const { targets: listed = [], targetCounts } = old;
   const targets = listed.map((state): ContainerState => {
     const change = changes.find(({ workload, container }) => isSameObject(state, workload) && state.container === container);
-    return change === undefined ? state : fit({ ...state, image: change.image, message: change.message, state: 'Kept' });
+    if (change === undefined) return state;
+    const { reason: _, ...others } = state;
+    return fit({ ...others, image: change.image, message: change.message, state: 'Kept' });
   });
   if (targets.every((state, index) => state === listed[index])) return {};
   const counts: TargetCounts | undefined = targetCounts && {

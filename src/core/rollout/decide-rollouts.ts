@@ -9,7 +9,7 @@ import type { TargetSnapshot } from '../model/target-snapshot.ts';
 import { workloadKey, type Workload } from '../model/workload.ts';
 import { listImages } from '../plan/changed-images.ts';
 import { isSameContainer } from '../plan/past.ts';
-import { findRejection } from '../plan/rejections.ts';
+import { findRejection, isDecision } from '../plan/rejections.ts';
 import { isWaveWait } from '../model/wave-wait.ts';
 import { refusedRollbacks, rollbacksOf, whyNoRollback, type RefusedRollback } from './automatic-rollback.ts';
 import { withBegunChecks } from './evaluate-change.ts';
@@ -136,9 +136,10 @@ function completedBy(before: PolicyStatus, after: PolicyStatus, findings: readon
   });
 }
 
-/** Whether the image of a change is rejected, or has failed on a workload where no later try of it has succeeded. */
+/** Whether the image of a change is rejected as failed, or has failed on a workload where no later try of it has succeeded. An image that a person rejects may be out. */
 export function hasFailed(status: PolicyStatus, image: HistoryEntry): boolean {
-  if (findRejection(status, image) !== undefined) return true;
+  const rejection = findRejection(status, image);
+  if (rejection !== undefined && !isDecision(rejection)) return true;
   const ofImage = (status.history ?? []).filter((one) => one.trigger !== 'Rollback' && one.tag === image.tag && isSameWhole(one, image));
   const isNewest = (entry: HistoryEntry) => ofImage.find((one) => isSameContainer(one, entry)) === entry;
   return ofImage.some((entry) => (entry.result === 'Failed' || entry.result === 'RolledBack') && isNewest(entry));

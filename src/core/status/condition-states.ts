@@ -162,7 +162,9 @@ export function blockedConditions(blocked: readonly Blocked[]): ConditionState[]
 }
 
 /** One sentence about the blocked changes of all targets, the first reason first. Undefined if nothing is blocked. It fits into a condition message. */
-export function describeBlocked(blocked: readonly Blocked[]): { readonly reason: Reason; readonly message: string } | undefined {
+export function describeBlocked(
+  blocked: readonly Pick<Blocked, 'reason' | 'message'>[],
+): { readonly reason: Reason; readonly message: string } | undefined {
   const [first] = blocked;
   if (first === undefined) return undefined;
   const messages = new Set(blocked.map(({ message }) => message));

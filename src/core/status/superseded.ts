@@ -58,14 +58,19 @@ export function replacedChanges(before: PolicyStatus, after: PolicyStatus): read
  * change, or by a selection where the next wave had to wait.
  */
 export function leftChanges(before: PolicyStatus, after: PolicyStatus): readonly ReplacedChange[] {
-  const [last] = before.history ?? [];
+  const { history: known = [], waiting, rollouts } = before;
+  const [last] = known;
   const [newest] = after.history ?? [];
   if (last === undefined || newest === undefined) return [];
-  const hadWave = isWaveWait(before.waiting) && isPending(before.waiting) && !isOther(before.waiting, last);
-  const next = isOther(last, newest) ? newest : hadWave && isOther(last, after.latest) ? after.latest : undefined;
-  if (next === undefined || (!hadWave && (before.rollouts?.progressing ?? 0) === 0)) return [];
-  const message = `${nameOf(next, last)} has replaced ${nameOf(last, next)} before it was out on all its workloads`;
-  return rolledOutWith(before, last).map((entry) => ({ entry, message }));
+  const change = known.some((one) => isSameChange(one, newest)) ? undefined : newest;
+  const ofWave = isWaveWait(waiting) && isPending(waiting) ? known.find((entry) => !isOther(waiting, entry)) : undefined;
+  const leftBy = (image: HistoryEntry, next: Candidate | undefined): readonly ReplacedChange[] => {
+    if (next === undefined || !isOther(image, next)) return [];
+    const message = `${nameOf(next, image)} has replaced ${nameOf(image, next)} before it was out on all its workloads`;
+    return rolledOutWith(before, image).map((entry) => ({ entry, message }));
+  };
+  const isUnderWay = (rollouts?.progressing ?? 0) > 0 && (ofWave === undefined || isOther(ofWave, last));
+  return [...(ofWave === undefined ? [] : leftBy(ofWave, change ?? after.latest)), ...(isUnderWay ? leftBy(last, change) : [])];
 }
 
 function imageIn({ targets = [] }: PolicyStatus, { container, ...workload }: HistoryEntry): string | undefined {

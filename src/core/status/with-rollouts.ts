@@ -2,8 +2,11 @@
 import { resultCondition } from '../model/decisive-condition.ts';
 import { defined } from '../model/defined.ts';
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
-import type { PolicyStatus } from '../model/policy-status.ts';
-import { toSeconds } from '../model/text.ts';
+import { isStop } from '../model/guard-reasons.ts';
+import type { Condition, PolicyStatus } from '../model/policy-status.ts';
+import { isReason } from '../model/reasons.ts';
+import { maxLengths } from '../model/status-fields.ts';
+import { cut, toSeconds } from '../model/text.ts';
 import { formatWorkload } from '../model/workload.ts';
 import { isReleased } from '../plan/guards/released.ts';
 import { waveReasons } from '../plan/guards/wave.ts';
@@ -11,7 +14,7 @@ import { describeWaiting, isPending } from '../plan/pending-candidate.ts';
 import { exceptionOf } from '../plan/security-rules.ts';
 import { findRejection } from '../plan/rejections.ts';
 import type { RolloutProgress, RolloutState } from '../rollout/count-rollouts.ts';
-import { retriesOf, rolloutConditions } from './condition-states.ts';
+import { describeBlocked, retriesOf, type RolloutConditions, rolloutConditions } from './condition-states.ts';
 import { nextConditions, withHeldRollouts } from './next-conditions.ts';
 import { latestApplied } from './next-latest.ts';
 import { isWorthWriting } from './is-worth-writing.ts';
@@ -53,8 +56,21 @@ export function withRollouts(policy: ImagePolicy, { status, states: rollouts }: 
       } as const)
     : ({ kind: 'unchanged', reason: 'UpToDate', message: running, running } as const);
   const isLeft = (told?.reason === 'RejectedDigest' || told?.reason === 'RetriesExhausted') && states.instead === undefined;
-  const next = isLeft ? changed : { ...changed, conditions: nextConditions(policy, result, now, states) };
+  const next = isLeft ? changed : { ...changed, conditions: withKept(nextConditions(policy, result, now, states), changed, states) };
   return isWorthWriting(policy.status, next, now) ? next : undefined;
+}
+
+/** The conditions with the reason in Ready why containers keep another image, which the rollouts of the image before it had replaced. */
+function withKept(conditions: readonly Condition[], { targets = [] }: PolicyStatus, { notes }: RolloutConditions): readonly Condition[] {
+  const kept = targets.flatMap(({ companion, state, reason = '', message = '' }) =>
+    companion !== true && state === 'Kept' && isStop(reason) && isReason(reason) ? [{ reason, message }] : [],
+  );
+  const found = describeBlocked(kept);
+  if (found === undefined) return conditions;
+  const message = cut([found.message, ...notes].join('; '), maxLengths.message);
+  return conditions.map((condition) =>
+    condition.type === 'Ready' && condition.reason === 'UpToDate' ? { ...condition, reason: found.reason, message } : condition,
+  );
 }
 
 /** Why the policy makes no exception for the image that waits; undefined if it has none for this wait. */

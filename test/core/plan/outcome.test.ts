@@ -112,7 +112,7 @@ test('an outcome is "stalled" if one target is missing, and still lists the chan
   assert.deepEqual([result.kind, result.reason], ['stalled', 'TargetNotFound']);
   assert.deepEqual(result.selection?.containers, [
     { ...thisDeployment, container: 'web', image: `${image}:1.3.0`, tag: '1.3.0', state: 'UpToDate' },
-    { ...missing, state: 'Problem', message: 'Deployment shop/missing does not exist' },
+    { ...missing, state: 'Problem', reason: 'TargetNotFound', message: 'Deployment shop/missing does not exist' },
   ]);
   assert.deepEqual(result.changes, [change]);
   assert.equal(result.running, `Deployment shop/web runs ${image}:1.3.0`);

@@ -5,9 +5,11 @@ import type { HistoryEntry, PolicyStatus } from '../../../src/core/model/policy-
 import type { Workload } from '../../../src/core/model/workload.ts';
 import { decideRollouts, type RolloutDecision } from '../../../src/core/rollout/decide-rollouts.ts';
 import { examineRollouts } from '../../../src/core/rollout/examine-rollouts.ts';
+import { addRejection } from '../../../src/core/plan/rejections.ts';
 import { evaluateRollout } from '../../../src/core/rollout/evaluate-rollout.ts';
 import { digestOf, policyOf, webDeployment } from '../model/samples.ts';
 import {
+  changedAt,
   changedWorkload,
   entryOf,
   imageAtFault,
@@ -101,6 +103,16 @@ test('of many workloads, only the last one that completes reports that all are c
   assert.equal(isLast({}, changedWorkload().rollout), false);
   assert.equal(isLast({ result: 'RolledOut' }, rolledOut), true);
   assert.equal(isLast({ result: 'Failed' }, stuckRollout), false);
+});
+
+test('an image that a person rejects while it rolls out is complete all the same, and one that failed elsewhere is not', () => {
+  const isLast = (reason: 'RollbackRequested' | 'CrashLoop') => {
+    const rejected = addRejection([], { tag: '1.3.0', digest: digestOf('b'), reason, at: changedAt });
+    const policy = policyOf({ spec: watchedSpec('Hold'), status: { history: [entryOf()], rejected } });
+    return decide(policy, changedWorkload(rolledOut)).results.results[0]?.isLast;
+  };
+  assert.equal(isLast('RollbackRequested'), true);
+  assert.notEqual(isLast('CrashLoop'), true);
 });
 
 test('an image is complete while another one rolls out on other workloads, and not while it does so itself', () => {

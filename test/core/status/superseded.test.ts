@@ -93,6 +93,8 @@ for (const [about, before, after, expected] of changes)
     ));
 
 const one = entry(old, 1, 'RolledOut', { name: 'one' });
+const older = { tag: '1.2.0', digest: digestOf('c') };
+const olderElsewhere = entry(older, 2, 'RolledOut', { name: 'two' });
 const counts = { progressing: 1, done: 1, failed: 0, rolledBack: 0 };
 const inWaves: PolicyStatus = { ...selects(old), history: [one], waiting: { ...old, until: at, reason: 'WavePending' } };
 const underWay: PolicyStatus = { ...selects(old), history: [entry(old, 2), one], rollouts: counts };
@@ -103,6 +105,17 @@ const left: readonly (readonly [about: string, before: PolicyStatus, after: Poli
   ['another one is selected, and waits itself', inWaves, { ...selects(newer), ...waits(newer), history: [one] }, message],
   ['another one is applied while it rolls out elsewhere', underWay, { history: [entry(newer, 3), entry(old, 2), one] }, message],
   ['another one is selected while it rolls out elsewhere', underWay, { ...underWay, ...selects(newer) }],
+  [
+    'it waits for its next wave while an older one rolled out after it',
+    { ...inWaves, history: [olderElsewhere, one] },
+    { ...selects(newer), history: [entry(newer, 3), olderElsewhere, one] },
+    message,
+  ],
+  [
+    'an older one is known to have rolled out after it',
+    { ...inWaves, history: [olderElsewhere, one] },
+    { ...inWaves, history: [olderElsewhere, one] },
+  ],
   ['its next wave begins', inWaves, underWay],
   ['it still waits for its next wave', inWaves, inWaves],
   ['no wave is left', inWaves, { ...selects(old), history: [one] }],

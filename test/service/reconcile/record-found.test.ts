@@ -21,6 +21,18 @@ test('a push is recorded as rolled out by the next try of a check that wrote the
   assert.deepEqual([reason, stage, isFound, message], ['RolledOut', 'rollout', true, `${image}:1.3.0 is out on Deployment shop/web`]);
 });
 
+test('a push is recorded as rolled out by the next try on a replica whose cache lacks the status that the try before wrote', async () => {
+  const world = changedWorld(changedWorkload(rolledOut));
+  const before = world.policies.get('shop/web');
+  const job = jobOf(world);
+  await reconcile(world);
+  world.results.clear();
+  const { policies } = world.ports;
+  const behind = withPorts(world.ports, { policies: { ...policies, find: () => before } });
+  await processTask(job, contextOf({ failures: 1 }), behind);
+  assert.equal(world.results.get('push-1 shop/web')?.reason, 'RolledOut');
+});
+
 test('a push is recorded as rolled out by the next worker of a check whose first one died after it wrote the status', async () => {
   const world = changedWorld(changedWorkload(rolledOut));
   await reconcile(world);
