@@ -153,7 +153,7 @@ export function createApiServer(now: () => number): ApiServer {
       generation: before.metadata.generation + (hasNewSpec ? 1 : 0),
       ...(isWorkload && managers !== undefined && { managedFields: toManagedFields(managers, before.apiVersion, statusTimes.get(uid)) }),
     };
-    const after = { ...changed, metadata };
+    const after = withTemplateGeneration(resource, { ...changed, metadata });
     storeOf(resource).set(keyOf(edit), deepFreeze(after));
     publish('MODIFIED', resource, after);
     notify({ at: now(), by, resource, before, after, request });
@@ -181,7 +181,7 @@ export function createApiServer(now: () => number): ApiServer {
     const managers = nextManagers(new Map(), {}, bareObject, by, seconds());
     owners.set(uid, managers);
     const managed = isManaged(resource) ? { managedFields: toManagedFields(managers, object.apiVersion) } : {};
-    const after: ApiObject = { ...bareObject, metadata: { ...bareObject.metadata, ...managed } };
+    const after = withTemplateGeneration(resource, { ...bareObject, metadata: { ...bareObject.metadata, ...managed } });
     storeOf(resource).set(keyOf(edit), deepFreeze(after));
     publish('ADDED', resource, after);
     notify({ at: now(), by, resource, before: undefined, after, request });
@@ -322,6 +322,14 @@ function deepFreeze<T>(value: T): T {
 }
 
 /** The API server does not show maps without entries. */
+/** A DaemonSet as the API server shows it: with the number of its template, which its pods have as a label. */
+function withTemplateGeneration(resource: string, object: ApiObject): ApiObject {
+  if (resource !== 'apps/v1/daemonsets') return object;
+  const { annotations, generation } = object.metadata;
+  const number = { 'deprecated.daemonset.template.generation': String(generation) };
+  return { ...object, metadata: { ...object.metadata, annotations: { ...annotations, ...number } } };
+}
+
 function withoutEmpty(metadata: Metadata): Metadata {
   const { labels, annotations, ...rest } = metadata;
   const isFilled = (map: object | undefined) => map !== undefined && Object.keys(map).length > 0;

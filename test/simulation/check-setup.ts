@@ -50,7 +50,8 @@ export function drawChecks(random: Random): Checked | undefined {
       select: follows === undefined ? { semver: { range: '>=0.1.0' } } : { digest: { tag: follows } },
       targets: workloads.map(({ kind, name }) => ({ kind, name, containers: [container] })),
       update: { mode: random.chance(0.1) ? 'Approval' : 'Automatic', pin },
-      rollout: { watch: true, onFailure: random.pick(['Rollback', 'Rollback', 'Hold']), ...waves, checks },
+      // No controller gives up a DaemonSet or a StatefulSet, and checks are asked as long as it rolls out.
+      rollout: { watch: true, timeout: '2m', onFailure: random.pick(['Rollback', 'Rollback', 'Hold']), ...waves, checks },
     },
   };
   return { workloads, policy };

@@ -176,7 +176,8 @@ function saysRetrying({ conditions = [] }: PolicyStatus = {}): boolean {
 }
 
 /** Reconciles the policy of a job. */
-export async function processPolicyJob(job: PolicyJob, context: JobContext, allPorts: Ports): Promise<void> {
+export async function processPolicyJob(given: PolicyJob, context: JobContext, allPorts: Ports): Promise<void> {
+  const job = forSuccessor(given, allPorts.policies);
   const { policy, source, receivedAt, eventId, receiver, hint, actions } = job;
   const ports = job.wait === undefined ? allPorts : await endWait(job.wait, policy, allPorts, context.signal);
   if (ports === undefined) return;
@@ -209,6 +210,18 @@ export async function processPolicyJob(job: PolicyJob, context: JobContext, allP
   // The changes of the following reconcile have a cause of their own, because the rollback did not cause them.
   const next = source === 'Rollback' ? { ...cause, source: 'TargetChange' as const } : cause;
   await reconcileAndReport({ ...context, request, cause: next }, ports, prepare);
+}
+
+/**
+ * The job of a push for the policy that was created under the name of its own since, as `kubectl replace --force` does: that one may have listed the tags before the
+ * registry showed the push. Any other job is left as it is.
+ */
+function forSuccessor(job: PolicyJob, { find }: Ports['policies']): PolicyJob {
+  const { policy, hint, receivedAt } = job;
+  const found = hint === undefined ? undefined : find(policy.namespace, policy.name);
+  // A cache that lags may still have the one before.
+  const isLater = Date.parse(found?.createdAt ?? '') > Date.parse(receivedAt);
+  return found === undefined || found.uid === policy.uid || !isLater ? job : { ...job, policy: { ...policy, uid: found.uid } };
 }
 
 /** The cause with only those requests that the policy still carries. A job must not answer any other, because a user may make it later. */

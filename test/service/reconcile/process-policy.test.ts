@@ -109,6 +109,18 @@ test('a job without a hint considers all tags', async () => {
   assert.deepEqual([world.results.size, world.statusOf('web').observedGeneration], [0, 1]);
 });
 
+for (const [what, ageMs, expected] of [
+  ['is applied to a policy that was created anew under its name since', 0, undefined],
+  ['is not applied to another policy that a cache still has from before', 60_000, 'PolicyGone'],
+] as const)
+  test(`a push for a policy that was deleted since ${what}`, async () => {
+    const world = createWorld();
+    world.put(policyOf({ uid: 'anew', createdAt: new Date(startTime - ageMs).toISOString() }));
+    await processTask(job, contextOf(), world.ports);
+    assert.deepEqual(world.images(), [`${image}:${expected === undefined ? '1.3.0' : '1.2.3'}`]);
+    if (expected !== undefined) assert.equal(world.results.get(key)?.reason, expected);
+  });
+
 test('a push for a policy that was deleted since still gets a result', async () => {
   const world = createWorld();
   world.policies.clear();
