@@ -14,7 +14,9 @@ const raceMs = 10_000;
  * the policy applied but that has no entry gets one, because a crash between the patch and the status update loses the entry.
  */
 export function nextHistory(before: PolicyStatus, outcome: Outcome, trigger: TriggerSource, now: Date): HistoryEntry[] | undefined {
-  const { tag = '', digest, changes = [], ours = [] } = outcome;
+  const { changes = [], ours = [] } = outcome;
+  // The targets were compared with the image that is applied while another one waits.
+  const { tag = '', digest } = outcome.behind ?? outcome;
   const { history: old = [] } = before;
   const common = { tag, ...defined({ digest }), trigger, result: 'Applied' as const };
   const made = changes.flatMap((change): HistoryEntry[] => {

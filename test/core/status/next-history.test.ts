@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { Outcome } from '../../../src/core/plan/outcome.ts';
 import type { PolicyStatus } from '../../../src/core/model/policy-status.ts';
 import { image, writtenStatusAfter, statusAfter, reconcileTime, ownImagesOutcome, unchangedOutcome, updatedOutcome } from './outcomes.ts';
-import { appliedOnce, webDeployment } from '../model/samples.ts';
+import { appliedOnce, digestOf, webDeployment } from '../model/samples.ts';
 
 test('the history contains the last ten changes, the latest first', () => {
   let status: PolicyStatus = {};
@@ -43,6 +43,24 @@ test('a change of ours that runs but was not recorded because of a crash is adde
   );
   assert.deepEqual([status.lastAppliedTag, status.trigger?.source], ['1.3.0', 'Webhook']);
   assert.equal(statusAfter(status, ownImagesOutcome), undefined);
+});
+
+test('a change that was not recorded is added with its own tag, while an older image waits', () => {
+  const update = {
+    policy: 'uid',
+    at: reconcileTime.toISOString(),
+    trigger: 'Poll',
+    from: `${image}:1.2.0`,
+    to: `${image}:1.3.0`,
+    digest: digestOf('b'),
+  } as const;
+  const ours = (ownImagesOutcome.ours ?? []).map((own) => ({ ...own, update }));
+  const waiting: Outcome = { ...ownImagesOutcome, kind: 'waiting', reason: 'MinAge', tag: '1.2.5', digest: digestOf('a'), ours };
+  const status = writtenStatusAfter({}, { ...waiting, behind: { tag: '1.3.0', digest: digestOf('b') } });
+  assert.deepEqual(
+    status.history?.map(({ tag, to }) => [tag, to]),
+    [['1.3.0', `${image}:1.3.0`]],
+  );
 });
 
 test('a late report of a change that was rolled back since does not add the change to the history again', () => {
