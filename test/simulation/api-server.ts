@@ -7,7 +7,7 @@ import type { KubeRequest } from '../../src/service/kube/client.ts';
 import { kubeErrorFromStatus } from '../../src/service/kube/kube-error.ts';
 import { discover, isChartResource } from './chart-kinds.ts';
 import type { Version } from './process.ts';
-import { applyJsonPatch, applyMergePatch, readOperations } from './json-patch.ts';
+import { asWanted } from './json-patch.ts';
 import { nextManagers, toManagedFields, type Managers } from './managed-fields.ts';
 
 export interface Metadata extends JsonObject {
@@ -225,14 +225,14 @@ export function createApiServer(now: () => number): ApiServer {
     });
     return { metadata: { resourceVersion: String(version) }, items: isMetadataOnly(accept) ? items.map(partial) : items };
   };
-  const patch = (place: Place, request: KubeRequest, sent: SentRequest): ApiObject => {
+  /** Changes an object by a patch, or puts another one in its place. */
+  const change = (place: Place, request: KubeRequest, sent: SentRequest): ApiObject => {
     const { resource, namespace, name = '', subresource } = place;
     const by = textOrEmpty(request.query?.['fieldManager']);
     const edit = { resource, name, by, ...(namespace !== undefined && { namespace }) };
     const before = storeOf(resource).get(keyOf(edit));
     if (before === undefined) throw refuse(request, 404, 'NotFound');
-    const isMerge = request.contentType === 'application/merge-patch+json';
-    const patched = isMerge ? applyMergePatch(before, request.body) : applyJsonPatch(before, readOperations(request.body));
+    const patched = asWanted(before, request);
     if (!isApiObject(patched)) throw refuse(request, 422, 'Invalid');
     if (patched.metadata.uid !== before.metadata.uid) throw refuse(request, 409, 'Conflict');
     if (patched.metadata.resourceVersion !== before.metadata.resourceVersion) throw refuse(request, 409, 'Conflict');
@@ -256,7 +256,7 @@ export function createApiServer(now: () => number): ApiServer {
       const place = placeOf(request.path);
       if (request.method === 'POST') return post(place, request, sent);
       if (request.method === 'DELETE') return destroy(place, request, sent);
-      if (request.method === 'PATCH') return patch(place, request, sent);
+      if (request.method === 'PATCH' || request.method === 'PUT') return change(place, request, sent);
       if (place.name === undefined) return list(place, request);
       const found = storeOf(place.resource).get(keyOf({ ...place, name: place.name }));
       if (found === undefined) throw refuse(request, 404, 'NotFound');
@@ -321,7 +321,6 @@ function deepFreeze<T>(value: T): T {
   return Object.freeze(value);
 }
 
-/** The API server does not show maps without entries. */
 /** A DaemonSet as the API server shows it: with the number of its template, which its pods have as a label. */
 function withTemplateGeneration(resource: string, object: ApiObject): ApiObject {
   if (resource !== 'apps/v1/daemonsets') return object;
@@ -330,6 +329,7 @@ function withTemplateGeneration(resource: string, object: ApiObject): ApiObject 
   return { ...object, metadata: { ...object.metadata, annotations: { ...annotations, ...number } } };
 }
 
+/** The API server does not show maps without entries. */
 function withoutEmpty(metadata: Metadata): Metadata {
   const { labels, annotations, ...rest } = metadata;
   const isFilled = (map: object | undefined) => map !== undefined && Object.keys(map).length > 0;

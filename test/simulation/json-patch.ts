@@ -1,5 +1,6 @@
-/** The two kinds of patches that the service sends: JSON Patch (RFC 6902) with test, add and replace, and JSON Merge Patch (RFC 7386). */
+/** The changes that the service sends: whole objects, and two kinds of patches, JSON Patch (RFC 6902) with test, add and replace, and JSON Merge Patch (RFC 7386). */
 import { isObject, isSameJson, type JsonObject } from '../../src/core/model/untyped.ts';
+import type { KubeRequest } from '../../src/service/kube/client.ts';
 
 interface Operation {
   readonly op: string;
@@ -7,8 +8,14 @@ interface Operation {
   readonly value?: unknown;
 }
 
+/** The object as a request wants it: the patched one, or another in its place; undefined where a patch cannot be applied. */
+export function asWanted(before: unknown, { method, contentType, body }: KubeRequest): unknown {
+  if (method === 'PUT') return body;
+  return contentType === 'application/merge-patch+json' ? applyMergePatch(before, body) : applyJsonPatch(before, readOperations(body));
+}
+
 /** The patched document; undefined where a test fails, or where a path leads nowhere. */
-export function applyJsonPatch(document: unknown, operations: readonly Operation[]): unknown {
+function applyJsonPatch(document: unknown, operations: readonly Operation[]): unknown {
   const copy: unknown = structuredClone(document);
   const isApplied = operations.every(({ op, path, value }) => {
     const steps = path.split('/').slice(1).map(unescape);
@@ -28,7 +35,7 @@ export function applyJsonPatch(document: unknown, operations: readonly Operation
 }
 
 /** The merged document: null removes a field. */
-export function applyMergePatch(document: unknown, patch: unknown): unknown {
+function applyMergePatch(document: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch;
   const merged: Record<string, unknown> = isObject(document) ? { ...document } : {};
   for (const [key, value] of Object.entries(patch)) {
@@ -39,7 +46,7 @@ export function applyMergePatch(document: unknown, patch: unknown): unknown {
 }
 
 /** The operations of a request's body. */
-export function readOperations(body: unknown): Operation[] {
+function readOperations(body: unknown): Operation[] {
   return Array.isArray(body) ? body.flatMap((one: unknown) => (isOperation(one) ? [one] : [])) : [];
 }
 
