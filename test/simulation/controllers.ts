@@ -34,7 +34,8 @@ export function startControllers(
   const running = ({ metadata: { uid } }: ApiObject) => ready.get(uid) ?? new Map<string, string>();
   const pullAll = (workload: ApiObject) =>
     new Map(imagesOf(workload).flatMap((image) => [pull(image)].flatMap((digest) => (digest === undefined ? [] : [[image, digest]]))));
-  const isBroken = (workload: ApiObject) => imagesOf(workload).some((image) => [...broken].some((part) => image.includes(part)));
+  const isBrokenImage = (image: string) => [...broken].some((part) => image.includes(part));
+  const isBroken = (workload: ApiObject) => imagesOf(workload).some(isBrokenImage);
   const write = (
     resource: string,
     { metadata: { namespace = '', name, uid } }: ApiObject,
@@ -74,7 +75,7 @@ export function startControllers(
     resources
       .flatMap((resource) => server.all(resource))
       .filter((one) => one.metadata.namespace === namespace)
-      .map((one) => podOf(one, { isBroken: isBroken(one), isReady: !isBroken(one) && !disturbed.has(one.metadata.uid) }, running(one))),
+      .map((one) => podOf(one, { isBrokenImage, isDisturbed: disturbed.has(one.metadata.uid) }, running(one))),
   );
   return {
     broken,
@@ -205,26 +206,27 @@ function replicaSetOf(deployment: ApiObject): JsonObject {
 
 function podOf(
   workload: ApiObject,
-  { isBroken, isReady }: { readonly isBroken: boolean; readonly isReady: boolean },
+  { isBrokenImage, isDisturbed }: { readonly isBrokenImage: (image: string) => boolean; readonly isDisturbed: boolean },
   running: ReadonlyMap<string, string>,
 ): JsonObject {
   const { name, namespace, generation } = workload.metadata;
   const hash = revisionOf(workload);
   const labels = { app: name, 'pod-template-hash': hash, 'controller-revision-hash': hash, 'pod-template-generation': String(generation) };
   const waiting = { reason: 'CrashLoopBackOff', message: 'back-off restarting failed container' };
-  const containers = containersOf(workload.spec);
+  const containers = containersOf(workload.spec).map((one) => ({ name: one['name'], isBroken: isBrokenImage(textOrEmpty(one['image'])) }));
+  const isReady = !isDisturbed && !containers.some(({ isBroken }) => isBroken);
   // A pod that is being replaced runs on, under the name of the container.
   const [digest] = [...running.values()];
   return {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name: `${name}-${hash}-x`, namespace, labels, creationTimestamp: '2026-03-01T12:00:00Z' },
-    spec: { containers: containers.map((one) => ({ name: one['name'] })) },
+    spec: { containers: containers.map(({ name }) => ({ name })) },
     status: {
       conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False' }],
-      containerStatuses: containers.map((one) => ({
-        name: one['name'],
-        ready: isReady,
+      containerStatuses: containers.map(({ name: container, isBroken }) => ({
+        name: container,
+        ready: !isDisturbed && !isBroken,
         restartCount: isBroken ? 5 : 0,
         ...(isBroken && { state: { waiting } }),
         ...(digest !== undefined && { imageID: `registry.example.com/image@${digest}` }),

@@ -54,9 +54,9 @@ function recordOf(policy: ImagePolicy, check: CheckSettings, entry: HistoryEntry
   return record?.state === 'TimedOut' && Date.parse(entry.at) > Date.parse(record.startedAt) ? undefined : record;
 }
 
-/** Whether the rollout of an image is under way on a workload, by what the caches show; checks left aside. */
+/** Whether the rollout of an image is under way on a workload, by what the caches show; checks left aside. One that is known to have failed may stay so for days. */
 export function isUnderWay(policy: ImagePolicy, image: CheckRecord, snapshot: TargetSnapshot): boolean {
-  return rolloutsOf(policy, snapshot).some(({ entry, isOver }) => !isOver && isOfImage(image, entry));
+  return rolloutsOf(policy, snapshot).some(({ entry, isOver }) => !isOver && entry.result !== 'Failed' && isOfImage(image, entry));
 }
 
 /** The policy's status in which the checks of what rolls out have begun, as far as their phase has come; the same object if nothing is to be begun. */

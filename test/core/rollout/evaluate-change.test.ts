@@ -5,11 +5,20 @@ import type { CheckRecord } from '../../../src/core/model/check-record.ts';
 import type { PolicyStatus } from '../../../src/core/model/policy-status.ts';
 import type { CheckSettings } from '../../../src/core/model/rollout-check.ts';
 import { decideRollouts } from '../../../src/core/rollout/decide-rollouts.ts';
-import { withBegunChecks } from '../../../src/core/rollout/evaluate-change.ts';
+import { isUnderWay, withBegunChecks } from '../../../src/core/rollout/evaluate-change.ts';
 import { examineRollouts } from '../../../src/core/rollout/examine-rollouts.ts';
 import { nextCheck } from '../../../src/core/rollout/next-check.ts';
 import { digestOf, policyOf, specOf } from '../model/samples.ts';
-import { afterChange, changedAt, changedWorkload, entryOf, rolledOut, snapshotFrom, withLastUpdate } from './rollout-samples.ts';
+import {
+  afterChange,
+  changedAt,
+  changedWorkload,
+  entryOf,
+  rolledOut,
+  snapshotFrom,
+  stuckRollout,
+  withLastUpdate,
+} from './rollout-samples.ts';
 
 const question = { kind: 'job', cronJob: 'any' } as const;
 const smoke: CheckSettings = { name: 'smoke', phase: 'after', everyMs: 10_000, timeoutMs: 60_000, retries: 0, question };
@@ -42,6 +51,15 @@ describe('checks of a rollout', () => {
     const both = begun(begun(first, false, [smoke, load]), true, [smoke, load]);
     assert.deepEqual(namesOf(both).toSorted(), ['load 1.3.0 Running', 'smoke 1.3.0 Running']);
     assert.equal(begun(both, true, [smoke, load]), both);
+  });
+  it('of the phase during are asked as long as the rollout is under way, and not as long as it has failed', () => {
+    const isAsked = (result: 'Applied' | 'Failed', out: boolean) => {
+      const status = begun(first, false, [load]);
+      const policy = owner({ ...status, history: [entryOf({ result })] }, [load]);
+      const snapshot = snapshotFrom(policy, [changedWorkload(out ? rolledOut : stuckRollout)], afterChange(60));
+      return (status.checks ?? []).map((record) => isUnderWay(policy, record, snapshot));
+    };
+    assert.deepEqual([isAsked('Applied', false), isAsked('Applied', true), isAsked('Failed', false)], [[true], [false], [false]]);
   });
   it('do not begin for a change that had rolled out already, or for a rollback', () => {
     for (const entry of [entryOf({ result: 'RolledOut' }), entryOf({ trigger: 'Rollback' })]) {
