@@ -258,6 +258,7 @@ export const v1StatusArbitrary: fc.Arbitrary<PolicyStatus> = wire(
           companion: fc.boolean(),
           image: runningImage,
           state: fc.constantFrom('UpToDate', 'Kept', 'Problem'),
+          reason,
           message,
         },
         ['kind', 'namespace', 'name', 'state'],
