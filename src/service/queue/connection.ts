@@ -87,6 +87,8 @@ function connect(address: RedisAddress, patience: Patience, enableOfflineQueue: 
     ...(isSecure(url) && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
     // Without `failoverDetector`: a failover that is announced while ioredis asks a Sentinel ends the connection for ever (ioredis 6.0.0).
     sentinelRetryStrategy: retryStrategy,
+    // A Sentinel that hangs is passed over.
+    sentinelCommandTimeout: 2_000,
   });
 }
 

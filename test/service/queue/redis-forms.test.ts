@@ -157,6 +157,20 @@ test('Sentinel: connections that ask for the master while a failover is announce
   await done('two');
 });
 
+test('Sentinel: one that accepts connections and answers nothing is passed over', { timeout: 240_000 }, async (t) => {
+  const group = await startRedisGroup();
+  const addCleanup = cleanerOf(t);
+  addCleanup(() => group.stop());
+  const frozen = await startSilentRelay(Number(group.sentinel.split(':')[1]));
+  addCleanup(() => frozen.stop());
+  frozen.hold();
+  const address = { url: group.url, sentinels: [`127.0.0.1:${frozen.port}`, group.sentinel], cluster: false };
+  const { add } = startProducer(addCleanup, address, 0);
+  const { done } = startWorker(addCleanup, address);
+  await add('one');
+  await done('one');
+});
+
 test('Cluster: what the replica of our slot confirmed survives its node, and work continues', { timeout: 240_000 }, async (t) => {
   const cluster = await startRedisCluster(prefix);
   const addCleanup = cleanerOf(t);
