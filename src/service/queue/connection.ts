@@ -92,7 +92,11 @@ function connect(address: RedisAddress, patience: Patience, enableOfflineQueue: 
   });
 }
 
-const clusterOptions: ClusterOptions = { clusterRetryStrategy: retryStrategy, slotsRefreshTimeout: 2_000, slotsRefreshInterval: 5_000 };
+/**
+ * Two options of ioredis 6.0.0 are off. With the ready check, `connect()` may never settle, and BullMQ waits for it without end. With `slotsRefreshInterval`, a
+ * connection that is closed during a refresh goes on with refreshing, and the process does not end. The slots are refreshed when one has moved or a node is lost.
+ */
+const clusterOptions: ClusterOptions = { clusterRetryStrategy: retryStrategy, slotsRefreshTimeout: 2_000, enableReadyCheck: false };
 
 function addressOf(url: string, defaultPort = 6_379): { host: string; port: number } {
   const { hostname, port } = new URL(url);

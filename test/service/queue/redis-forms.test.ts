@@ -188,6 +188,26 @@ test('Cluster: what the replica of our slot confirmed survives its node, and wor
   await done(...ids, 'after');
 });
 
+test(
+  'Cluster: workers that wait for jobs when the node of our slot freezes receive those at its replica',
+  { timeout: 240_000 },
+  async (t) => {
+    const cluster = await startRedisCluster(prefix);
+    const addCleanup = cleanerOf(t);
+    addCleanup(() => cluster.stop());
+    const address = { url: cluster.url, sentinels: [], cluster: true };
+    const { add } = startProducer(addCleanup, address, 0);
+    const { done } = startWorker(addCleanup, address);
+    await add('one');
+    await done('one');
+    const old = await cluster.ownerOf(prefix);
+    old.freeze();
+    await waitFor('the replica to take over', async () => (await cluster.ownerOf(prefix)) !== old, patience);
+    await add('two', 'three');
+    await done('two', 'three');
+  },
+);
+
 const valkey = findOnPath(['valkey-server'], ['/usr/sbin', '/usr/local/bin', '/opt/homebrew/bin']);
 const lacksValkey = valkey === undefined && 'there is no valkey-server on this machine';
 
