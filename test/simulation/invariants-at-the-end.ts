@@ -107,18 +107,23 @@ export const endInvariants: readonly Invariant[] = [
   {
     name: 'the record of a push says how its rollouts ended',
     promise:
-      'Where the history says that the rollouts of all changes of a push are complete, so does the record of the push, if the policy watches rollouts and nobody else changed the images.',
+      'Where the history says that the rollouts of all changes of a push are complete, so does the record of the push, if the policy watches rollouts, its workloads are there ever since, and nobody else changed the images.',
     atEnd: (world) =>
       validOf(world).flatMap(({ name, uid, watches, status: { history = [], waiting } }) => {
         // A full history may have dropped what a rollout of the same image depends on.
         if (!watches || history.length >= maxListed) return [];
-        const pushOf = ({ at, to, name: workload }: HistoryEntry) =>
+        const patchOf = ({ at, to, name: workload }: HistoryEntry) =>
           world.patches.all.find(
             ({ record, after, ...patch }) =>
               record.policy === uid && record.at === at && patch.to === to && after.metadata.name === workload,
-          )?.record.event;
-        const isDisturbed = (entry: HistoryEntry) =>
-          world.patches.all.some(({ isOurs, after }) => !isOurs && after.metadata.name === entry.name);
+          );
+        const pushOf = (entry: HistoryEntry) => patchOf(entry)?.record.event;
+        // The push of a change is known from its workload.
+        const isDisturbed = (entry: HistoryEntry) => {
+          const patch = patchOf(entry);
+          const isByOthers = world.patches.all.some(({ isOurs, after }) => !isOurs && after.metadata.name === entry.name);
+          return isByOthers || (patch !== undefined && !staysVisible(patch, world));
+        };
         return [...Map.groupBy(history, pushOf)].flatMap(([id, entries]) => {
           const push = acceptedOf(world).find((one) => one.id === id);
           const isComplete = entries.every((entry) => entry.result === 'RolledOut' && entry.tag !== waiting?.tag && !isDisturbed(entry));

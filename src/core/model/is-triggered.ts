@@ -34,6 +34,9 @@ export function selectingPush(
   // An image that waits for its age is not selected yet.
   const since = isIt(latest) ? latest?.selectedAt : isIt(waiting) ? waiting?.since : undefined;
   if (since === undefined || trigger?.event === undefined) return undefined;
+  // The trigger of a change to another image since has replaced that of this one.
+  const [newest] = history;
+  if (newest !== undefined && !isIt(newest) && history.some(isIt) && isTriggered({ trigger, history }, newest)) return undefined;
   const selected = Date.parse(since);
   const isLater = selected >= Date.parse(trigger.receivedAt ?? trigger.handledAt) - maxClockDifferenceMs;
   return isLater && selected <= Date.parse(trigger.handledAt) + maxClockDifferenceMs ? trigger.event : undefined;
@@ -49,7 +52,8 @@ export function wavesPush(status: PolicyStatus, image: Candidate): string | unde
   return isInWaves(status, image) ? selectingPush(status, image, 'WaitOver') : undefined;
 }
 
-function isInWaves({ waiting }: PolicyStatus, { tag, digest }: Candidate): boolean {
+/** Whether an image is applied in waves, and waits for its next one. */
+export function isInWaves({ waiting }: PolicyStatus, { tag, digest }: Candidate): boolean {
   return isWaveWait(waiting) && waiting.tag === tag && waiting.digest === digest;
 }
 

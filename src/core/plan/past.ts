@@ -138,6 +138,11 @@ export function isSameContainer(a: ContainerIdentity, b: ContainerIdentity): boo
   return a.container === b.container && isSameObject(a, b);
 }
 
+/** The image of a container as the status shows it; undefined if the container is no target, or is not seen. */
+export function shownImage({ targets = [] }: PolicyStatus, { container, ...workload }: ContainerIdentity): string | undefined {
+  return targets.find((one) => one.container === container && isSameContainer({ ...one, container }, { ...workload, container }))?.image;
+}
+
 type ContainerIdentity = WorkloadIdentity & Pick<HistoryEntry, 'container'>;
 
 /** The record of a change as an entry of the history. `image` is the running image, if admission has rewritten the written one. */

@@ -1,9 +1,10 @@
-/** Finds the changes that a push caused, as the workloads record them. A worker may have died, or stopped, after the change and before its report. */
+/** Finds the changes that a push caused, and the push of a change, as the workloads record them. A worker may have died, or stopped, after the change and before its report. */
 import { isUsable, type ImagePolicy } from '../model/image-policy.ts';
-import { pastChanges, type LastUpdate } from '../model/last-update.ts';
+import { isInWaves, wavesPush } from '../model/is-triggered.ts';
+import { pastChanges, updatedTag, type LastUpdate } from '../model/last-update.ts';
 import { resolveTargets, type WorkloadView } from '../model/resolve-target.ts';
 import { identityOf, imagesOf, workloadKey, type ImagePosition, type Workload } from '../model/workload.ts';
-import type { AppliedChange } from './plan-update.ts';
+import type { AppliedChange, UpdatePlan } from './plan-update.ts';
 
 /** The changes of a push to the targets of a policy. `made` are the known ones; found ones follow. `view`: what the policy may see. */
 export function pushChanges(
@@ -23,6 +24,20 @@ export function pushChanges(
     ),
   );
   return [...made, ...found.filter((change) => !known.has(keyOf(change)))];
+}
+
+/**
+ * The push of an image that waits for its next wave: the one that the workloads of the waves before record, or else that the status knows. Undefined for any other
+ * image, or if no push is known.
+ */
+export function pushOfWaves({ candidate, targets }: UpdatePlan, { uid, status }: ImagePolicy): string | undefined {
+  if (!isInWaves(status, candidate)) return undefined;
+  const records = targets.flatMap(({ workload }) => (workload === undefined ? [] : recordsOf(workload)));
+  const ours = records.find(
+    ({ record }) =>
+      record.policy === uid && record.event !== undefined && record.digest === candidate.digest && updatedTag(record) === candidate.tag,
+  );
+  return ours?.record.event ?? wavesPush(status, candidate);
 }
 
 interface Recorded {

@@ -7,12 +7,14 @@ import { formatWorkload } from '../model/workload.ts';
 import { listImages } from '../plan/changed-images.ts';
 import { newestOf } from './current-rollouts.ts';
 import { hasFailed } from './decide-rollouts.ts';
+import { describeReplaced } from './replaced-change.ts';
 
 /** The result of some changes. */
 export interface FoundResult {
   readonly entries: readonly HistoryEntry[];
   readonly kind: 'updated' | 'stalled';
-  readonly reason: 'RolledOut' | 'RolloutFailed' | 'RolledBack';
+  readonly reason: 'RolledOut' | 'RolloutFailed' | 'RolledBack' | 'Superseded';
+  readonly stage: 'rollout' | 'replaced';
   readonly message: string;
 }
 
@@ -31,9 +33,9 @@ export function foundResults(status: PolicyStatus): readonly FoundResult[] {
     if (hasFailed(status, first) || (newest.has(first) && goesOn(status, first))) return [];
     const workloads = [...new Set(entries.map(formatWorkload))];
     const message = `${listImages(entries)} is out on ${listFew(workloads, (workload) => workload)}`;
-    return [{ entries, kind: 'updated', reason: 'RolledOut', message }];
+    return [{ entries, kind: 'updated', reason: 'RolledOut', stage: 'rollout', message }];
   });
-  return [...out, ...changes.flatMap(failureOf)];
+  return [...out, ...changes.flatMap(failureOf), ...changes.flatMap((entry) => replacementOf(entry, history))];
 }
 
 /** Whether a rollout or a wave of the image of a change may still come. */
@@ -54,8 +56,20 @@ function failureOf(entry: HistoryEntry): FoundResult[] {
           entries: [entry],
           kind: 'stalled',
           reason: 'RolloutFailed',
+          stage: 'rollout',
           message: `${workload}: the rollout of ${images} failed: ${failure.message}`,
         }
-      : { entries: [entry], kind: 'stalled', reason: 'RolledBack', message: `${workload}: ${images} was rolled back: ${failure.message}` },
+      : {
+          entries: [entry],
+          kind: 'stalled',
+          reason: 'RolledBack',
+          stage: 'rollout',
+          message: `${workload}: ${images} was rolled back: ${failure.message}`,
+        },
   ];
+}
+
+function replacementOf(entry: HistoryEntry, history: readonly HistoryEntry[]): FoundResult[] {
+  const message = entry.result === 'Applied' ? describeReplaced(entry, history) : undefined;
+  return message === undefined ? [] : [{ entries: [entry], kind: 'updated', reason: 'Superseded', stage: 'replaced', message }];
 }

@@ -2,10 +2,11 @@
 import type { Candidate } from '../model/image-reference.ts';
 import type { HistoryEntry, PolicyStatus } from '../model/policy-status.ts';
 import { formatWorkload } from '../model/workload.ts';
-import { isSameChange, isSameContainer } from '../plan/past.ts';
+import { isSameChange, isSameContainer, shownImage } from '../plan/past.ts';
 import { isPending } from '../plan/pending-candidate.ts';
 import { isWaveWait } from '../model/wave-wait.ts';
 import { rolledOutWith } from '../rollout/current-rollouts.ts';
+import { describeReplaced, nameBeside } from '../rollout/replaced-change.ts';
 import { isOther } from './next-latest.ts';
 
 /** Which image is selected instead of one that had to wait; undefined if that one is still selected, or still waits. */
@@ -22,9 +23,9 @@ export function insteadOf(
     (one) => !isOther(one, awaited),
   );
   if (!isShown && announced !== undefined)
-    return `${nameOf(announced, awaited)} was pushed after ${nameOf(awaited, announced)}, which had to wait`;
+    return `${nameBeside(announced, awaited)} was pushed after ${nameBeside(awaited, announced)}, which had to wait`;
   const next = isOther(before.latest, latest) ? latest : (pending ?? latest);
-  return next && `${nameOf(next, awaited)} is selected instead of ${nameOf(awaited, next)}, which had to wait`;
+  return next && `${nameBeside(next, awaited)} is selected instead of ${nameBeside(awaited, next)}, which had to wait`;
 }
 
 /** A change of an image that another one has replaced before its rollout was known to be complete, and which one. */
@@ -41,12 +42,12 @@ export function replacedChanges(before: PolicyStatus, after: PolicyStatus): read
     const isNewest = known.find((one) => isSameContainer(one, entry)) === entry;
     const recorded = history.find((one) => isSameChange(one, entry));
     if (!isNewest || entry.result !== 'Applied' || (recorded !== undefined && recorded.result !== 'Applied')) return [];
-    const [newest] = history.filter((one) => isSameContainer(one, entry));
-    if (newest !== undefined && !isSameChange(newest, entry))
-      return newest.to === entry.to
-        ? []
-        : [{ entry, message: `${nameOf(newest, entry)} has replaced ${nameOf(entry, newest)} before its rollout was complete` }];
-    if (imageIn(before, entry) !== entry.to || imageIn(after, entry) === entry.to) return [];
+    const newest = history.find((one) => isSameContainer(one, entry));
+    if (newest !== undefined && !isSameChange(newest, entry)) {
+      const message = describeReplaced(entry, history);
+      return message === undefined ? [] : [{ entry, message }];
+    }
+    if (shownImage(before, entry) !== entry.to || shownImage(after, entry) === entry.to) return [];
     return [
       { entry, message: `${formatWorkload(entry)} is not seen to run ${entry.tag} any more, and its rollout was not known to be complete` },
     ];
@@ -66,20 +67,11 @@ export function leftChanges(before: PolicyStatus, after: PolicyStatus): readonly
   const ofWave = isWaveWait(waiting) && isPending(waiting) ? known.find((entry) => !isOther(waiting, entry)) : undefined;
   const leftBy = (image: HistoryEntry, next: Candidate | undefined): readonly ReplacedChange[] => {
     if (next === undefined || !isOther(image, next)) return [];
-    const message = `${nameOf(next, image)} has replaced ${nameOf(image, next)} before it was out on all its workloads`;
+    const message = `${nameBeside(next, image)} has replaced ${nameBeside(image, next)} before it was out on all its workloads`;
     return rolledOutWith(before, image).map((entry) => ({ entry, message }));
   };
   const isUnderWay = (rollouts?.progressing ?? 0) > 0 && (ofWave === undefined || isOther(ofWave, last));
   return [...(ofWave === undefined ? [] : leftBy(ofWave, change ?? after.latest)), ...(isUnderWay ? leftBy(last, change) : [])];
-}
-
-function imageIn({ targets = [] }: PolicyStatus, { container, ...workload }: HistoryEntry): string | undefined {
-  return targets.find((one) => one.container === container && isSameContainer({ ...one, container }, { ...workload, container }))?.image;
-}
-
-/** The tag, with its digest where the tags are the same. */
-function nameOf(image: Candidate, other: Candidate): string {
-  return image.tag === other.tag && image.digest !== undefined ? `${image.tag}@${image.digest}` : image.tag;
 }
 
 /** Whether an image begins to wait that is not selected before it may be applied. */

@@ -2,12 +2,13 @@
 import { refuse } from '../../core/plan/guard-plan.ts';
 import type { AppliedChange, TargetPlan, TargetProblem, UpdatePlan } from '../../core/plan/plan-update.ts';
 import type { PendingDecision } from '../../core/plan/pending-candidate.ts';
+import { pushOfWaves } from '../../core/plan/push-changes.ts';
 import { failedTries } from '../../core/plan/retries.ts';
 import { defined } from '../../core/model/defined.ts';
 import { confirmAll, type Confirm } from '../../core/model/confirmation.ts';
 import { PermanentError, WaitError } from '../../core/model/errors.ts';
 import { policyKey } from '../../core/model/image-policy.ts';
-import { selectingPush, wavesPush } from '../../core/model/is-triggered.ts';
+import { selectingPush } from '../../core/model/is-triggered.ts';
 import { lastUpdateOf, withUpdates } from '../../core/model/last-update.ts';
 import { findContainer, identityOf, isNewer, workloadKey, type ContainerChange, type Workload } from '../../core/model/workload.ts';
 import { inParallel } from '../../core/async/in-parallel.ts';
@@ -162,13 +163,14 @@ async function patchAll(
 
 async function patch(
   planned: ChangingPlan,
-  { candidate }: UpdatePlan,
+  plan: UpdatePlan,
   attempt: Attempt,
   ports: ApplyPorts & Pick<Planned, 'skipped'> & { readonly confirm: Confirm },
 ): Promise<PatchResult> {
   const { policy, request, cluster, signal } = attempt;
   const { source: trigger = 'TargetChange' } = request;
   const { target, workload } = planned;
+  const { candidate } = plan;
   const { tag, digest, setDigest } = candidate;
   const cause = [`image-watcher: ImagePolicy ${policyKey(policy)} selected ${tag}`, ...ports.skipped].join('; ');
   const at = new Date(cluster.now());
@@ -184,7 +186,7 @@ async function patch(
     left,
     retry,
     // An image that had to wait is still that of its push.
-    event: wavesPush(policy.status, candidate) ?? request.eventId ?? selectingPush(policy.status, candidate, request.source),
+    event: pushOfWaves(plan, policy) ?? request.eventId ?? selectingPush(policy.status, candidate, request.source),
   });
   try {
     const result = await ports.workloads.patchImages(workload, changes, { changeCause: cause, confirm: ports.confirm }, signal);

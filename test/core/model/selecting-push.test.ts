@@ -47,3 +47,18 @@ test('an image that was applied before is attributed to its push only when it co
   assert.equal(selectingPush(status({ history: [applied] }), image, 'WaitOver'), 'push');
   assert.equal(selectingPush(status({ history: [applied] }), image, 'TargetChange'), undefined);
 });
+
+test('the trigger of a change to another image since is not that of an image that is applied in waves', () => {
+  const entry = { kind: 'Deployment', namespace: 'shop', name: 'web', container: 'web', trigger: 'Webhook', result: 'Applied' } as const;
+  const first: HistoryEntry = { ...entry, ...image, to: 'shop/web:1.4.2', at: '2026-03-01T12:00:03Z' };
+  const older: HistoryEntry = {
+    ...entry,
+    name: 'api',
+    tag: '1.4.1',
+    digest: 'sha256:old',
+    to: 'shop/web:1.4.1',
+    at: '2026-03-01T12:00:04Z',
+  };
+  assert.equal(selectingPush(status({ history: [older, first] }), image, 'WaitOver'), undefined);
+  assert.equal(selectingPush(status({ history: [first, older] }), image, 'WaitOver'), 'push');
+});

@@ -59,7 +59,14 @@ const rows: readonly (readonly [
     'the image before was replaced on one of two workloads in between',
     { history: [entryOf({ name: 'b', ...out }), entryOf({ name: 'b', ...older }), entryOf({ name: 'a', ...out })] },
     ['RolledOut', ['b 1.3.0', 'a 1.3.0'], /is out on/],
+    ['Superseded', ['b 1.2.9'], /^1\.3\.0 has replaced 1\.2\.9 before its rollout was complete$/],
   ],
+  [
+    'the image before was replaced before it was out',
+    { history: [entryOf(), entryOf(older)], ...counts(1) },
+    ['Superseded', ['web 1.2.9'], /^1\.3\.0 has replaced 1\.2\.9 before its rollout was complete$/],
+  ],
+  ['the same image was only set again', { history: [entryOf(), entryOf({ at: '2026-03-01T11:00:00Z' })], ...counts(1) }],
   [
     'the image has failed on another workload',
     { history: [entryOf({ name: 'a', result: 'Failed', failure }), entryOf({ name: 'b', ...out })] },

@@ -31,6 +31,14 @@ test('an image that waits for no other wave is out on the workloads of the waves
   assert.deepEqual([notice?.notice.kind, notice?.notice.workloads], ['RolledOut', ['Deployment shop/api']]);
 });
 
+test('a workload that is not seen any more does not keep the waves from their end', () => {
+  const gone: HistoryEntry = { ...out, name: 'web', result: 'Applied' };
+  const history = [gone, out];
+  assert.deepEqual(endedWaves({ ...before, history, rollouts: counts(1) }, { ...after, history }), [out]);
+  const target = { kind: 'Deployment', namespace: 'shop', name: 'web', container: 'web', image: gone.to, state: 'UpToDate' } as const;
+  assert.deepEqual(endedWaves({ ...before, history, rollouts: counts(1) }, { ...after, history, targets: [target] }), []);
+});
+
 const others: readonly (readonly [why: string, before: PolicyStatus, after: PolicyStatus])[] = [
   ['it waits for another wave', before, { ...after, waiting: { ...image, until: at, reason: 'WavePending' } }],
   ['it has waited for something else', { ...before, waiting: { ...image, until: at, reason: 'Window' } }, after],

@@ -21,12 +21,7 @@ export async function recordFound(job: PolicyJob, { signal }: JobContext, ports:
   const cluster = asSeenBy(policy, ports.cluster);
   const at = new Date(cluster.now()).toISOString();
   for (const { entries, ...result } of foundResults(policy.status))
-    await recordChanges(
-      { policy, before: policy.status },
-      entries,
-      { ...result, stage: 'rollout', isFound: true, at },
-      { ...ports, cluster },
-    );
+    await recordChanges({ policy, before: policy.status }, entries, { ...result, isFound: true, at }, { ...ports, cluster });
 }
 
 function watches({ spec }: ImagePolicy): boolean {
