@@ -49,7 +49,7 @@ export const approve = defineCommand({
 export const reject = defineCommand({
   name: 'reject',
   summary: summaries.reject,
-  about: `Rejects the image in status.pendingApproval until "release". Writes the annotation ${actionAnnotations.reject}.`,
+  about: `Rejects the image in status.pendingApproval until "release". "rollback" takes back what is applied already. Writes the annotation ${actionAnnotations.reject}.`,
   arguments: [anyPolicyArgument, tagArgument],
   options: { ...actOptions, ...reasonOption },
   examples: [['reject web --reason "breaks the login"', 'reject what is pending']],
@@ -57,7 +57,14 @@ export const reject = defineCommand({
     return withAnyPolicy(policy, values, terminal, async (client) => {
       const { namespace, name, resourceName, request } = client;
       const { image, pending } = await pendingImage(client, wanted, terminal, 'rejected');
-      if (pending === undefined) return 1;
+      if (pending === undefined) {
+        const key = `${namespace}/${name}`;
+        if (!client.isBase)
+          terminal.err(
+            `"image-watcher rollback ${key}" takes back what is applied, also between waves; "image-watcher hold ${key}" keeps what runs\n`,
+          );
+        return 1;
+      }
       // The time makes the value unique, so that the same image can be rejected again after a release.
       await request('reject', `${image} ${new Date().toISOString()}`, reason);
       printDone(terminal, output, `rejected ${image} for ${namespace}/${name}`, { namespace, name, resourceName, rejected: image });

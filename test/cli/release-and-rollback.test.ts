@@ -124,6 +124,14 @@ it('release does not claim that nothing was held while the policy is suspended, 
   assert.match(out, /^what has held \S+\/paused until now is released when it goes on: it is suspended/);
 });
 
+it('reject names the commands for what is applied already if nothing waits for approval', async () => {
+  await world.create('between-waves');
+  const { code, err } = await runCommand('reject', ['between-waves', '--kubeconfig', world.kubeconfig]);
+  const key = `${world.namespace}/between-waves`;
+  assert.equal(code, 1);
+  assert.match(err, new RegExp(`^nothing was rejected: no image is pending for ${key}\n"image-watcher rollback ${key}" takes back`));
+});
+
 it('approve does not count a person twice, nor the author of the policy where that must not be, and says so as the API does', async () => {
   const digest = `sha256:${'b'.repeat(64)}`;
   const pendingApproval = { tag: '1.4.0', digest };
