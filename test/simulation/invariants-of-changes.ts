@@ -6,6 +6,7 @@ import { isObject, textOrEmpty } from '../../src/core/model/untyped.ts';
 import type { ApiObject } from './api-server.ts';
 import { buildOf, partsOf, shorten } from './images.ts';
 import { heldBy } from './chart-kinds.ts';
+import { firstVersion } from './chart-setup.ts';
 import { hasTimedOut } from './checked-policies.ts';
 import type { Invariant } from './invariants.ts';
 import { appliedTag, type ImagePatch } from './patch-log.ts';
@@ -315,8 +316,9 @@ function setBefore(earlier: readonly ImagePatch[], rollback: ImagePatch): string
 function ageOf({ record, to }: ImagePatch): number {
   const { tag, digest = '' } = partsOf(to);
   const known = record.digest || digest;
-  // A version ends with the number of its build.
-  return known === '' ? Number(tag.split('.').at(-1)) : buildOf(known);
+  if (known !== '') return buildOf(known);
+  // A version ends with the number of its build, except for that of the charts that run at first.
+  return tag === firstVersion ? 0 : Number(tag.split('.').at(-1));
 }
 
 export function describe({ after, container, from, to, record, process }: ImagePatch): string {
