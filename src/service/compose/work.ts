@@ -38,7 +38,7 @@ export interface WorkConnections extends Pick<Adapters, 'client' | 'trustRoot'> 
 export type WorkPart = Part & {
   /** Takes a push that this process is storing in the same turn of the event loop, and asks the registry about it. */
   readonly takeStored: (push: PushJob) => void;
-  readonly view: Pick<DoctorMeans, 'registry' | 'policies' | 'sourceOf' | 'isWatching' | 'follow' | 'readTargets'>;
+  readonly view: Pick<DoctorMeans, 'registry' | 'policies' | 'sourceOf' | 'isWatching' | 'cluster' | 'readTargets'>;
   readonly namespaces: SelectedNamespaces;
   /** The routes that wings add to the API. */
   readonly routes: readonly Route[];
@@ -76,7 +76,14 @@ export function composeWork(foundation: Foundation, connections: WorkConnections
         foundation.logger.debug({ err: error, event: push.id }, 'shared manifest request failed'),
       );
     },
-    view: { registry, policies: ports.policies.all, sourceOf: ports.registry.sourceOf, isWatching, follow: ports.cluster, readTargets },
+    view: {
+      registry,
+      policies: ports.policies.all,
+      sourceOf: ports.registry.sourceOf,
+      isWatching,
+      cluster: ports.cluster,
+      readTargets,
+    },
     policies: {
       areKnown: caches.haveListed,
       staleSince: () => staleSince(caches.policyWatches(), Date.now()),

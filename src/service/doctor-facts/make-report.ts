@@ -18,7 +18,6 @@ import { findMissingAccess, reviewOwnAccess } from '../kube/review-access.ts';
 import { describeRedisError, type RedisConnection } from '../queue/connection.ts';
 import { readServerTime } from '../kube/server-time.ts';
 import { describeError } from '../../core/model/errors.ts';
-import type { FollowView } from '../../core/plan/proven.ts';
 import { readDeliveryTimes } from '../queue/delivery-times.ts';
 import { readServer, type ServerFacts } from '../queue/read-server.ts';
 import { readOutboxState } from '../queue/outbox.ts';
@@ -30,17 +29,15 @@ import { readVersion } from '../config/version.ts';
 import type { Installation } from './installation.ts';
 import { listRoutes } from './list-routes.ts';
 import { clocksOf, probeRegistries, type RegistryMeans } from './probe-registries.ts';
-import { type PolicySurvey, surveyPolicies } from './survey-policies.ts';
+import { type PolicySurvey, type SurveyMeans, surveyPolicies } from './survey-policies.ts';
 import { maxMemoryShare } from '../queue/redis-state.ts';
 import { crowdedShare } from '../queue/trim-redis.ts';
 
 /** The caches and clients from which the facts are gathered. */
-export interface DoctorMeans extends RegistryMeans {
+export interface DoctorMeans extends RegistryMeans, SurveyMeans {
   readonly registry: Pick<RegistryClient, 'probe' | 'routeOf'>;
   /** Whether all policies are known. */
   readonly isWatching: () => boolean;
-  /** The policies that may be followed, as another policy may see them. */
-  readonly follow: FollowView;
   readonly client: KubeClient;
   /** Reads the targets of notifications, and why messages do not reach them. */
   readonly readTargets: () => Promise<readonly TargetFacts[]>;
@@ -216,7 +213,11 @@ async function gatherWebhooks(
   };
 }
 
-function gatherPolicies({ summaries, refusedChecks, unprovable }: PolicySurvey, means: DoctorMeans, now: number): PolicyFacts {
+function gatherPolicies(
+  { summaries, refusedChecks, unprovable, withoutCanaries }: PolicySurvey,
+  means: DoctorMeans,
+  now: number,
+): PolicyFacts {
   if (!means.isWatching()) throw new Error('the watch of the policies is not connected; /readyz?verbose says why');
-  return { now, policies: summaries, refusedChecks, unprovable };
+  return { now, policies: summaries, refusedChecks, unprovable, withoutCanaries };
 }

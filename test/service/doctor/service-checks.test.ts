@@ -266,4 +266,16 @@ test('a policy that can never follow another is reported with the reason, and on
   assertLine(find(60).slice(50), 'policies/following', 'warning', /^10 more followed policies/);
 });
 
+test('a policy whose waves should begin with canaries, and that has none, is reported', () => {
+  const find = (count: number) =>
+    evaluate(policies, {
+      now,
+      policies: [],
+      withoutCanaries: Array.from({ length: count }, () => ({ policy: 'shop/web', workloads: 3 })),
+    }).filter(({ line }) => line === 'policies/canaries');
+  assert.deepEqual(find(0), []);
+  assertLine(find(1), 'policies/canaries', 'warning', /^shop\/web: rollout\.waves\.canaries selects none of its 3 workloads/);
+  assertLine(find(60).slice(50), 'policies/canaries', 'warning', /^10 more policies have no canary$/);
+});
+
 testAllSeen(redis, record, clock, webhooks, proxies, notifications, registries, policies);

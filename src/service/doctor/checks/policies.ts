@@ -11,6 +11,15 @@ export interface PolicyFacts {
   readonly refusedChecks?: readonly RefusedCheck[];
   /** What keeps policies that follow others from ever changing anything. */
   readonly unprovable?: readonly Unprovable[];
+  /** The policies whose waves should begin with canaries, and have none. */
+  readonly withoutCanaries?: readonly WithoutCanary[];
+}
+
+export interface WithoutCanary {
+  /** The name of the policy: `NAMESPACE/NAME`. */
+  readonly policy: string;
+  /** How many workloads it changes. */
+  readonly workloads: number;
 }
 
 export interface Unprovable {
@@ -74,12 +83,13 @@ const observedWithinMs = 120_000;
 /** Checks that policies can have an effect. */
 export const policies: Check<PolicyFacts> = {
   id: 'policies',
-  lines: ['matching', 'reconciled', 'checks', 'following'],
-  evaluate: ({ now, policies: all, refusedChecks = [], unprovable = [] }) => [
+  lines: ['matching', 'reconciled', 'checks', 'following', 'canaries'],
+  evaluate: ({ now, policies: all, refusedChecks = [], unprovable = [], withoutCanaries = [] }) => [
     ...matching(all),
     ...reconciled(all, now),
     ...refused(refusedChecks),
     ...following(unprovable),
+    ...canaries(withoutCanaries),
   ],
 };
 
@@ -122,6 +132,15 @@ function following(all: readonly Unprovable[]): Finding[] {
   });
   const more = all.length - listed.length;
   return more === 0 ? listed : [...listed, warning(line, say('following.more', more), say('following.more.do'))];
+}
+
+function canaries(all: readonly WithoutCanary[]): Finding[] {
+  const line = 'policies/canaries';
+  const listed = all
+    .slice(0, maxListed)
+    .map(({ policy, workloads }) => warning(line, say('canaries.none', policy, workloads), say('canaries.none.do')));
+  const more = all.length - listed.length;
+  return more === 0 ? listed : [...listed, warning(line, say('canaries.more', more), say('canaries.none.do'))];
 }
 
 function reconciled(all: readonly PolicySummary[], now: number): Finding[] {
