@@ -70,8 +70,12 @@ export async function reportFailure(
   if (policy !== undefined && hasFailed && !signal.aborted) reportRepeated(policy, reason, message, ports.report);
   const isBehind = (current: ImagePolicy) => cause.isHinted === true && image !== undefined && isOlderThanShown(current, image.tag);
   const result = { kind, reason, message, ...(applied.length > 0 && { changes: applied.map(toRecorded) }) } as const;
+  const record = async () => {
+    if (applied.length > 0 || !(await isLost(cause, isOurs)))
+      await recordResult(key, withFound(result, applied, { policy, cause, isOver: false }, view), { cause }, ports);
+  };
   const results = await Promise.allSettled([
-    recordResult(key, withFound(result, applied, { policy, cause, isOver: false }, view), { cause }, ports),
+    record(),
     isWrittenToStatus &&
       ports.policies.writeStatus(
         policy,
@@ -99,6 +103,11 @@ function pickImage(image: Candidate | undefined): Candidate | undefined {
 function isRollbackOver(policy: ImagePolicy, status: PolicyStatus, { rollback }: ReconcileCause, { policies }: ReportPorts): boolean {
   const current = policies.find(policy.namespace, policy.name) ?? policy;
   return rollback !== undefined && openRollback({ ...current, status }) !== rollback;
+}
+
+/** Whether another worker has the job of a push now. That one may have recorded its end already, which the failure of this try would replace for ever. */
+async function isLost({ eventId }: ReconcileCause, isOurs: FailedTry['isOurs']): Promise<boolean> {
+  return eventId !== undefined && !(await isOurs().catch(() => true));
 }
 
 /** Completes the status if another worker has the job now. That worker may have reported the job's end, and nothing repeats this try. */
