@@ -50,7 +50,7 @@ test('the calendar warns of a leap day', () => {
     },
     {
       file: 'docs/doctor.md',
-      after: { 'Policies that [follow others](environments.md) and can never': '\n## Calendar\n\n### `calendar/day`\n' },
+      after: { 'Policies with two workloads or more whose': '\n## Calendar\n\n### `calendar/day`\n' },
       without: 'suite',
     },
   ],
